@@ -279,9 +279,8 @@ class Reader {
     const auto [entry, is_new] = operators_.try_emplace(name);
     Operator& op = entry->second;
     if (!is_new) return op;
-    Statement row(index_.database(), "SELECT value FROM string WHERE id = ?");
-    row.bind(1, static_cast<std::int64_t>(name));
-    const std::string full = name != 0 && row.step() ? std::string(row.text(0)) : "[no name]";
+    const std::string full =
+        index_.database().query_text("SELECT value FROM string WHERE id = ?", std::int64_t{name}).value_or("[no name]");
     const OpMappingEntry* found = mapping_.find(full);
     op.name = short_op_name(full);
     op.zero_cost = found != nullptr && found->zero_cost;

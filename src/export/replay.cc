@@ -34,8 +34,8 @@ ReplaySets write_replay(std::ostream& out, Database& database, const std::string
       "coalesce(json_valid(s.dims) AND json_valid(s.types) AND json_valid(coalesce(s.strides, 'null')) "
       "AND json_valid(coalesce(s.concrete_inputs, 'null')), 0) "
       "FROM string t JOIN cpu_op o ON o.name_id = t.id LEFT JOIN op_shape s ON s.id = o.shape_id "
-      "WHERE t.value = ? GROUP BY s.dims, s.types, s.strides, s.concrete_inputs ORDER BY 1 DESC, 2, 3, 4, 5");
-  calls.bind(1, op);
+      "WHERE t.value = ? GROUP BY s.dims, s.types, s.strides, s.concrete_inputs ORDER BY 1 DESC, 2, 3, 4, 5",
+      op);
   std::string cases;
   ReplaySets sets;
   while (calls.step()) {

@@ -182,8 +182,8 @@ RangeCounters range_counters(Database& database, std::int64_t from, std::int64_t
   Statement rows(database,
                  "SELECT c.ts, t.value, s.value, c.value FROM string g CROSS JOIN counter c ON c.category_id = g.id "
                  "JOIN string t ON t.id = c.name_id JOIN string s ON s.id = c.series_id "
-                 "WHERE g.value = ?1 AND c.value IS NOT NULL AND c.ts BETWEEN ?2 AND ?3 ORDER BY c.id");
-  rows.bind(1, kRangeCategory).bind(2, from).bind(3, to);
+                 "WHERE g.value = ?1 AND c.value IS NOT NULL AND c.ts BETWEEN ?2 AND ?3 ORDER BY c.id",
+                 kRangeCategory, from, to);
   RangeCounters out;
   while (rows.step()) out[{rows.int64(0), std::string(rows.text(1))}].emplace_back(rows.text(2), rows.real(3));
   return out;
@@ -358,8 +358,8 @@ void SideWriter::write_host_events() {
 void SideWriter::write_instants() {
   Statement rows(database_,
                  "SELECT i.ts, i.thread_id, g.value, t.value, i.bytes FROM instant i LEFT JOIN string t ON t.id = "
-                 "i.name_id LEFT JOIN string g ON g.id = i.category_id WHERE i.ts BETWEEN ?1 AND ?2 ORDER BY i.id");
-  rows.bind(1, window_.hull().begin).bind(2, window_.hull().end);
+                 "i.name_id LEFT JOIN string g ON g.id = i.category_id WHERE i.ts BETWEEN ?1 AND ?2 ORDER BY i.id",
+                 window_.hull().begin, window_.hull().end);
   while (rows.step()) {
     const std::int64_t ts = rows.int64(0);
     if (!window_.touches(ts, ts)) continue;
@@ -375,8 +375,8 @@ void SideWriter::write_counters() {
   Statement rows(database_,
                  "SELECT c.ts, c.process_id, g.value, t.value, s.value, c.value, c.continued FROM counter c LEFT JOIN "
                  "string t ON t.id = c.name_id LEFT JOIN string g ON g.id = c.category_id LEFT JOIN string s ON s.id = "
-                 "c.series_id WHERE c.ts BETWEEN ?1 AND ?2 AND g.value IS NOT ?3 AND g.value IS NOT ?4 ORDER BY c.id");
-  rows.bind(1, window_.hull().begin).bind(2, window_.hull().end).bind(3, kMarkCategory).bind(4, kRangeCategory);
+                 "c.series_id WHERE c.ts BETWEEN ?1 AND ?2 AND g.value IS NOT ?3 AND g.value IS NOT ?4 ORDER BY c.id",
+                 window_.hull().begin, window_.hull().end, kMarkCategory, kRangeCategory);
   JsonWriter series;
   std::string category, name;
   std::optional<TraceSlice> sample;

@@ -128,10 +128,7 @@ Index Index::open(const std::filesystem::path& path) {
 }
 
 std::optional<std::string> Index::meta(std::string_view key) const {
-  Statement statement(*database_, "SELECT value FROM meta WHERE key = ?1");
-  statement.bind(1, key);
-  if (!statement.step() || statement.is_null(0)) return std::nullopt;
-  return std::string(statement.text(0));
+  return database_->query_text("SELECT value FROM meta WHERE key = ?1", key);
 }
 
 std::optional<std::int64_t> Index::meta_int64(std::string_view key) const {

@@ -160,9 +160,8 @@ std::vector<PackedBlock> packed_blocks(Database& database, std::string_view tabl
     return row.is_null(column) ? kUnknownValue : row.int64(column);
   };
   Statement rows(
-      database,
-      "SELECT block, n, first_ts, last_ts, latest_end FROM packed_block WHERE event_table = ? ORDER BY block");
-  rows.bind(1, table);
+      database, "SELECT block, n, first_ts, last_ts, latest_end FROM packed_block WHERE event_table = ? ORDER BY block",
+      table);
   bool sound = true;
   while (sound && rows.step()) {
     const bool is_next = rows.int64(0) == std::ssize(blocks) && (blocks.empty() || blocks.back().rows == kBlockRows);

@@ -33,13 +33,6 @@ std::int64_t cell_of(const Statement& row, int column, const ScanColumn& what) {
   return row.type(column) == ValueType::kInteger ? row.int64(column) : kUnknownValue;
 }
 
-std::set<std::string> names_of(Database& database, const std::string& sql) {
-  std::set<std::string> names;
-  Statement rows(database, sql);
-  while (rows.step()) names.emplace(rows.text(0));
-  return names;
-}
-
 }  // namespace
 
 void read_unpacked(Database& old, const PackedTable& table,
@@ -74,7 +67,8 @@ UpgradeOutcome upgrade_index(const std::filesystem::path& index, const std::atom
   const std::int64_t version = old.query_int64("PRAGMA user_version").value_or(0);
   if (!old.query_int64("SELECT 1 FROM meta WHERE key = 'complete'")) refuse(index, "the index was never finished");
 
-  const std::set<std::string> tables = names_of(old, "SELECT name FROM sqlite_schema WHERE type = 'table'");
+  const auto names = old.query_texts("SELECT name FROM sqlite_schema WHERE type = 'table'");
+  const std::set<std::string> tables(names.begin(), names.end());
   const Interner no_texts;
   IndexWriter writer(index, no_texts, cancel);
   for (std::size_t i = 0; i < kEventTables; ++i) {

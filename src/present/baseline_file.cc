@@ -52,8 +52,8 @@ void check_samples(const std::filesystem::path& path, const KindSamples& kind) {
 void read_samples(Database& database, const std::string& json, const std::filesystem::path& path, KindSamples& kind) {
   Statement rows(
       database,
-      "SELECT m.key, v.value, typeof(v.value) = 'integer' FROM json_each(?1, '$.samples') m, json_each(m.value) v");
-  rows.bind(1, json);
+      "SELECT m.key, v.value, typeof(v.value) = 'integer' FROM json_each(?1, '$.samples') m, json_each(m.value) v",
+      json);
   while (rows.step()) {
     if (rows.int64(2) == 0) fail(path, "a value that is no whole number");
     kind.samples[std::string(rows.text(0))].push_back(rows.int64(1));
@@ -94,8 +94,8 @@ StepSamples read_baseline_file(Database& database, const std::filesystem::path& 
                  "'text' OR json_type(value, '$.steps') IS NOT 'integer' OR json_type(value, '$.samples') IS NOT "
                  "'object'), json_extract(?1, '$.trace'), json_extract(?1, '$.devices'), json_type(?1, '$.recording') "
                  "= 'object', json_extract(?1, '$.recording.stacks'), json_extract(?1, '$.recording.shapes') "
-                 "WHERE json_valid(?1)");
-  head.bind(1, json);
+                 "WHERE json_valid(?1)",
+                 json);
   if (!head.step()) fail(path, kNotJson);
   if (head.text(0) != kSchema) fail(path, "not a baseline file");
   if (head.int64(1) != 1) fail(path, "not a baseline file: its kinds of steps are unreadable");
@@ -106,8 +106,8 @@ StepSamples read_baseline_file(Database& database, const std::filesystem::path& 
                   "SELECT json_extract(value, '$.kind'), json_extract(value, '$.steps'), json_extract(value, "
                   "'$.requests'), json_extract(value, '$.tokens'), json_extract(value, '$.waits.gaps'), "
                   "json_extract(value, '$.waits.waiting'), json_extract(value, '$.waits.calls'), "
-                  "json_extract(value, '$.waits.periods'), value FROM json_each(?1, '$.kinds')");
-  kinds.bind(1, json);
+                  "json_extract(value, '$.waits.periods'), value FROM json_each(?1, '$.kinds')",
+                  json);
   while (kinds.step()) {
     const HostWaits waits{kinds.int64(4), kinds.int64(5), kinds.int64(6), kinds.int64(7)};
     KindSamples kind{std::string(kinds.text(0)), kinds.int64(1), kinds.int64(2), kinds.int64(3), waits, {}};
@@ -138,10 +138,7 @@ bool is_baseline_set(const std::filesystem::path& path) {
   catch_error([&] {
     Database database(":memory:", Database::Mode::kMemory);
     const std::string json = whole_file(path);
-    Statement schema(database, "SELECT json_extract(?1, '$.schema') = ?2 WHERE json_valid(?1)");
-    schema.bind(1, json);
-    schema.bind(2, kSetSchema);
-    out = schema.step() && schema.int64(0) == 1;
+    out = database.query_int64("SELECT json_extract(?1, '$.schema') = ?2 WHERE json_valid(?1)", json, kSetSchema) == 1;
   });
   return out;
 }
@@ -149,15 +146,13 @@ bool is_baseline_set(const std::filesystem::path& path) {
 std::vector<NamedRun> read_baseline_set(const std::filesystem::path& path) {
   Database database(":memory:", Database::Mode::kMemory);
   const std::string json = whole_file(path);
-  Statement valid(database, "SELECT json_valid(?1)");
-  valid.bind(1, json);
-  if (!valid.step() || valid.int64(0) == 0) fail(path, kNotJson);
+  if (database.query_int64("SELECT json_valid(?1)", json) != 1) fail(path, kNotJson);
   if (!is_baseline_set(path)) fail(path, "not a baseline file of a set of runs");
   Statement rows(database,
                  "SELECT r.key, json_extract(r.value, '$.name'), json_extract(r.value, '$.gpu'), json_extract(r.value, "
                  "'$.date_ns'), json_extract(r.value, '$.trace'), json_extract(r.value, '$.hash'), k.value "
-                 "FROM json_each(?1, '$.runs') r, json_each(r.value, '$.ranks') k ORDER BY r.key, k.key");
-  rows.bind(1, json);
+                 "FROM json_each(?1, '$.runs') r, json_each(r.value, '$.ranks') k ORDER BY r.key, k.key",
+                 json);
   std::vector<NamedRun> out;
   std::int64_t before = -1;
   while (rows.step()) {

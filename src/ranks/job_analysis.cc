@@ -265,11 +265,11 @@ RankFacts read_rank_facts(const Index& index) {
   const std::filesystem::path source = source_of(index);
   out.trace = source.empty() ? index.path().string() : source.string();
   out.rank = index.meta_int64("rank");
-  Statement size(index.database(),
-                 "SELECT json_extract(value, '$.world_size') FROM meta WHERE key = 'trace.distributedInfo' AND "
-                 "json_valid(value) AND json_type(value, '$.world_size') = 'integer'");
-  if (size.step() && size.int64(0) > 0) {
-    out.world_size = size.int64(0);
+  const auto size = index.database().query_int64(
+      "SELECT json_extract(value, '$.world_size') FROM meta WHERE key = 'trace.distributedInfo' AND "
+      "json_valid(value) AND json_type(value, '$.world_size') = 'integer'");
+  if (size > 0) {
+    out.world_size = size;
   } else if (out.rank) {  // its largest group
     out.world_size = index.database().query_int64("SELECT max(group_size) FROM collective HAVING max(group_size) > 1");
   }

@@ -273,18 +273,6 @@ void Database::execute(std::string_view sql) {
   if (code != SQLITE_OK) fail(code, doing_text("SQL failed", sql));
 }
 
-std::optional<std::int64_t> Database::query_int64(std::string_view sql) {
-  Statement statement(*this, sql);
-  if (!statement.step() || statement.is_null(0)) return std::nullopt;
-  return statement.int64(0);
-}
-
-std::optional<std::string> Database::query_text(std::string_view sql) {
-  Statement statement(*this, sql);
-  if (!statement.step() || statement.is_null(0)) return std::nullopt;
-  return std::string(statement.text(0));
-}
-
 Statement::Statement(Database& database, std::string_view sql) : database_(database) {
   const int code = sqlite3_prepare_v3(database.handle(), sql.data(), static_cast<int>(sql.size()),
                                       SQLITE_PREPARE_PERSISTENT, &statement_, nullptr);

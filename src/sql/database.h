@@ -43,6 +43,12 @@ enum class ValueType { kNull, kInteger, kReal, kText, kBlob };
 class Statement {
  public:
   Statement(Database& database, std::string_view sql);
+  // With values of its parameters, as by bind().
+  template <class... Values>
+  Statement(Database& database, std::string_view sql, const Values&... values) : Statement(database, sql) {
+    int index = 0;
+    (bind(++index, values), ...);
+  }
   Statement(Database& database, sqlite3_stmt* prepared) : database_(database), statement_(prepared) {}  // takes it over
   ~Statement();
   Statement(Statement&& other) noexcept;
@@ -114,9 +120,24 @@ class Database {
   Database& operator=(Database&&) = delete;
 
   void execute(std::string_view sql);  // any number of statements, rows are thrown away
-  // First column of the first row; nullopt when there is no row or it is NULL.
-  std::optional<std::int64_t> query_int64(std::string_view sql);
-  std::optional<std::string> query_text(std::string_view sql);
+  // First column of the first row, with `values` of the parameters; nullopt when there is no row or it is NULL.
+  template <class... Values>
+  std::optional<std::int64_t> query_int64(std::string_view sql, const Values&... values) {
+    Statement row(*this, sql, values...);
+    return row.step() && !row.is_null(0) ? std::optional(row.int64(0)) : std::nullopt;
+  }
+  template <class... Values>
+  std::optional<std::string> query_text(std::string_view sql, const Values&... values) {
+    Statement row(*this, sql, values...);
+    return row.step() && !row.is_null(0) ? std::optional<std::string>(row.text(0)) : std::nullopt;
+  }
+  // First column of all rows; "" for NULL.
+  template <class... Values>
+  std::vector<std::string> query_texts(std::string_view sql, const Values&... values) {
+    std::vector<std::string> texts;
+    for (Statement rows(*this, sql, values...); rows.step();) texts.emplace_back(rows.text(0));
+    return texts;
+  }
 
   // Releases pages of the file that are held in memory, for code that reads much data once: the memory is
   // taken for what is read next.

@@ -97,11 +97,7 @@ bool SourceDatabase::has_impostor(std::string_view name) const { return impostor
 
 // Without hidden and generated ones.
 std::vector<std::string> SourceDatabase::columns_of(std::string_view table) {
-  Statement info(database_, "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0");
-  info.bind(1, table);
-  std::vector<std::string> names;
-  while (info.step()) names.emplace_back(info.text(0));
-  return names;
+  return database_.query_texts("SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", table);
 }
 
 SourceDatabase::Outcome SourceDatabase::scan(std::string_view table, const Columns& columns, const Row& row,

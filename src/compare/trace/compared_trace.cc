@@ -26,10 +26,10 @@ std::string device_text(const Index& index) {
 }
 
 std::string world_size(const Index& index) {
-  Statement row(index.database(),
-                "SELECT CASE WHEN json_valid(value) THEN json_extract(value, '$.world_size') END FROM meta "
-                "WHERE key = 'trace.distributedInfo'");
-  return row.step() && !row.is_null(0) ? std::string(row.text(0)) : std::string();
+  constexpr const char* kSql =
+      "SELECT CASE WHEN json_valid(value) THEN json_extract(value, '$.world_size') END FROM meta "
+      "WHERE key = 'trace.distributedInfo'";
+  return index.database().query_text(kSql).value_or("");
 }
 
 std::optional<bool> replays_graphs(const EventTables& events) {

@@ -21,10 +21,9 @@ namespace {
 constexpr double kBound = 0.02;  // of the period
 
 bool says(const Index& index, const char* key) {
-  Statement row(index.database(),
-                "SELECT lower(trim(value, ' \"')) NOT IN ('', '0', 'false', 'null') FROM meta WHERE key = ?");
-  row.bind(1, key);
-  return row.step() && row.int64(0) == 1;
+  constexpr const char* kSql =
+      "SELECT lower(trim(value, ' \"')) NOT IN ('', '0', 'false', 'null') FROM meta WHERE key = ?";
+  return index.database().query_int64(kSql, key) == 1;
 }
 
 bool holds(const Index& index, const char* sql) { return index.database().query_int64(sql).value_or(0) != 0; }

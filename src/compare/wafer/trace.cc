@@ -74,8 +74,8 @@ std::vector<Pass> read_passes(const Index& index) {
   Statement rows(index.database(),
                  "SELECT annotation.ts, annotation.dur, string.value FROM annotation JOIN string ON "
                  "string.id = annotation.name_id WHERE annotation.kind = 'user' AND annotation.dur IS NOT NULL AND "
-                 "substr(string.value, 1, length(?1)) = ?1 ORDER BY annotation.ts, annotation.id");
-  rows.bind(1, kPassPrefix);
+                 "substr(string.value, 1, length(?1)) = ?1 ORDER BY annotation.ts, annotation.id",
+                 kPassPrefix);
   while (rows.step()) {
     const std::int64_t begin = rows.int64(0);
     out.push_back({begin, saturating_add(begin, rows.int64(1)), phase_of(rows.text(2))});
@@ -112,12 +112,10 @@ constexpr std::array<std::string_view, 7> kFalse = {"null", "false", "0", "0.0",
 
 // A member of the first listed device; nothing where there is none.
 std::optional<std::string> listed(const Index& index, const char* member) {
-  Statement statement(index.database(),
-                      "SELECT CASE WHEN json_valid(value) THEN json_extract(value, '$[0].' || ?) END "
-                      "FROM meta WHERE key = 'trace.deviceProperties'");
-  statement.bind(1, std::string_view(member));
-  if (!statement.step() || statement.is_null(0)) return std::nullopt;
-  return std::string(statement.text(0));
+  return index.database().query_text(
+      "SELECT CASE WHEN json_valid(value) THEN json_extract(value, '$[0].' || ?) END "
+      "FROM meta WHERE key = 'trace.deviceProperties'",
+      member);
 }
 
 std::int64_t listed_number(const Index& index, const char* member, std::int64_t otherwise) {

@@ -297,12 +297,10 @@ void IndexWriter::write_flow_text(std::uint32_t row, std::string_view id) {
 
 void IndexWriter::copy_rows(Database& from, const std::string& table) {
   std::string names, places;
-  Statement own(*database_, "SELECT name FROM pragma_table_info(?)");
-  own.bind(1, std::string_view(table));
-  while (own.step()) {
-    const std::string name = quoted_name(own.text(0));
-    Statement has(from, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
-    if (!has.bind(1, std::string_view(table)).bind(2, own.text(0)).step()) continue;
+  const auto own = database_->query_texts("SELECT name FROM pragma_table_info(?)", table);
+  for (const std::string& column : own) {
+    const std::string name = quoted_name(column);
+    if (!from.query_int64("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", table, column)) continue;
     names += (names.empty() ? "" : ", ") + name;
     places += places.empty() ? "?" : ", ?";
   }

@@ -54,10 +54,8 @@ TableLayout layout_of(Database& database, std::string_view table) {
     return layout;
   }
   const auto root = database.query_int64(fmt::format("SELECT rootpage FROM sqlite_schema WHERE name = '{}'", table));
-  TableLayout layout{static_cast<std::uint32_t>(root.value()), {}};
-  Statement columns(database, fmt::format("SELECT name FROM pragma_table_info('{}') WHERE name <> 'id'", table));
-  while (columns.step()) layout.columns.emplace_back(columns.text(0));
-  return layout;
+  return {static_cast<std::uint32_t>(root.value()),
+          database.query_texts("SELECT name FROM pragma_table_info(?) WHERE name <> 'id'", table)};
 }
 
 // Returns the layouts of the event tables.

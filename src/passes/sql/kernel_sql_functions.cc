@@ -110,9 +110,8 @@ std::string columns_of_view(Database& database, std::string_view head, std::stri
   const Changes changed = changes_of(changes);
   Statement columns(
       database,
-      "SELECT name, ?2 = '' OR name IN (SELECT name FROM pragma_table_info(?2)) FROM pragma_table_info(?1, 'main')");
-  columns.bind(1, std::string_view(view));
-  columns.bind(2, over == std::string_view::npos ? std::string_view() : head.substr(over + kOver.size()));
+      "SELECT name, ?2 = '' OR name IN (SELECT name FROM pragma_table_info(?2)) FROM pragma_table_info(?1, 'main')",
+      view, over == std::string_view::npos ? std::string_view() : head.substr(over + kOver.size()));
   std::string out, first;
   while (columns.step()) {
     const std::string name(columns.text(0));

@@ -397,8 +397,7 @@ class Changed {
     return false;
   }
   bool keep_operators(Workload& workload, const std::string& what) {
-    Statement found(workload.index().database(), "SELECT id FROM string WHERE value GLOB ?");
-    found.bind(1, what);
+    Statement found(workload.index().database(), "SELECT id FROM string WHERE value GLOB ?", what);
     std::unordered_set<std::uint32_t> wanted;
     while (found.step()) wanted.insert(found.id(0));
     const EventColumns& all = workload.events().operators;

@@ -123,9 +123,8 @@ TaskWaits task_waits(const Index& index, std::int64_t from, std::int64_t to) {
   if (!any) return out;
   Statement collectives(index.database(),
                         "SELECT k.ts, k.ts + k.dur FROM kernel k JOIN collective c ON c.kernel_id = k.id WHERE k.dur > "
-                        "0 AND k.ts >= ? AND k.ts < ?");
-  collectives.bind(1, from);
-  collectives.bind(2, to);
+                        "0 AND k.ts >= ? AND k.ts < ?",
+                        from, to);
   while (collectives.step()) {
     const std::int64_t begin = collectives.int64(0), end = collectives.int64(1);
     const std::int64_t all = moving_or_waiting.covered(begin, end);

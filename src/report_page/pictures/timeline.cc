@@ -75,10 +75,10 @@ std::vector<OpenCall> calls_during(const Index& index, const HostTable& table, c
   const std::int64_t end = saturating_add(step.first, step.span);
   const std::int64_t first = std::max<std::int64_t>(first_at(index, table, step.first) - kReadBefore, 1);
   const std::int64_t last = std::min(first_at(index, table, end), first + kMostRead);
-  Statement rows(index.database(),
-                 fmt::format("SELECT ts, dur, {} FROM {} WHERE id BETWEEN ?1 AND ?2 AND thread_id = ?3", table.label,
-                             table.table));
-  rows.bind(1, first).bind(2, last).bind(3, static_cast<std::int64_t>(thread));
+  Statement rows(
+      index.database(),
+      fmt::format("SELECT ts, dur, {} FROM {} WHERE id BETWEEN ?1 AND ?2 AND thread_id = ?3", table.label, table.table),
+      first, last, static_cast<std::int64_t>(thread));
   while (rows.step()) {
     if (rows.is_null(1)) continue;
     const std::int64_t ts = rows.int64(0), until = saturating_add(ts, duration_or_zero(rows.int64(1)));

@@ -309,8 +309,7 @@ std::vector<WantedColumn> wanted_columns(Database& database, std::string_view ta
                                          std::span<const ScanColumn> columns, ScannedColumns& out) {
   std::vector<WantedColumn> wanted;
   for (const ScanColumn& column : columns) {
-    Statement position(database, "SELECT cid FROM pragma_table_info(?) WHERE name = ? AND pk = 0");
-    position.bind(1, table).bind(2, column.name);
+    Statement position(database, "SELECT cid FROM pragma_table_info(?) WHERE name = ? AND pk = 0", table, column.name);
     if (!position.step()) throw std::logic_error(fmt::format("{} has no column {}", table, column.name));
     ColumnValues values;
     if (column.type == ScanType::kNumber || column.type == ScanType::kReal) {
@@ -335,8 +334,7 @@ RowRange parse_in_two(const Pages& pages, const LeafParser& parser, std::span<co
 }
 
 std::vector<LeafRun> leaves_of(Database& database, std::string_view table, const Pages& pages) {
-  Statement root(database, "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?");
-  root.bind(1, table);
+  Statement root(database, "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?", table);
   if (!root.step()) throw std::logic_error(fmt::format("there is no table {}", table));
   return Leaves(pages, static_cast<std::uint32_t>(root.int64(0))).take();
 }

@@ -294,8 +294,7 @@ constexpr sqlite3_module kTableOfSchema = TableModule<TableOfSet, SetCursor>::cr
 
 SetTable describe_table(Database& database, const std::string& name) {
   SetTable table{name, {}, {}};
-  Statement columns(database, "SELECT name, type FROM pragma_table_info(?1) ORDER BY cid");
-  columns.bind(1, std::string_view(name));
+  Statement columns(database, "SELECT name, type FROM pragma_table_info(?1) ORDER BY cid", name);
   while (columns.step()) table.columns.push_back({std::string(columns.text(0)), std::string(columns.text(1))});
   return table;
 }

@@ -253,14 +253,6 @@ constexpr std::string_view kSchemas =
 constexpr std::string_view kFunctionNames = "SELECT DISTINCT name FROM pragma_function_list ORDER BY 1";
 constexpr std::string_view kColumnNames = "SELECT name FROM pragma_table_info(?1) ORDER BY cid";
 
-Names names(Database& database, std::string_view sql, std::string_view argument = {}) {
-  Names out;
-  Statement statement(database, sql);
-  if (statement.parameter_count() > 0) statement.bind(1, argument);
-  while (statement.step()) out.emplace_back(statement.text(0));
-  return out;
-}
-
 bool contains(const Names& names, std::string_view name) {
   return std::ranges::any_of(names, [name](const std::string& other) { return is_same_name(name, other); });
 }
@@ -287,7 +279,7 @@ std::string columns_there(Database& database, const Names& words) {
   std::string out;
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (!is_same_name(words[i - 1], "from") && !is_same_name(words[i - 1], "join")) continue;
-    const Names columns = names(database, kColumnNames, words[i]);
+    const Names columns = database.query_texts(kColumnNames, words[i]);
     if (!columns.empty()) out += fmt::format("; {} has {}", words[i], fmt::join(columns, ", "));
   }
   return out;
@@ -299,8 +291,8 @@ std::string column_hint(Database& database, std::string_view statement, std::str
   Names near;
   std::string elsewhere;
   std::size_t tables = 0;
-  for (const std::string& table : names(database, kTableNames)) {
-    const Names columns = names(database, kColumnNames, table);
+  for (const std::string& table : database.query_texts(kTableNames)) {
+    const Names columns = database.query_texts(kColumnNames, table);
     if (contains(words, table)) {
       near.insert(near.end(), columns.begin(), columns.end());
     } else if (contains(columns, column) && ++tables <= kMostTables) {
@@ -316,7 +308,7 @@ std::string column_hint(Database& database, std::string_view statement, std::str
 
 // Of "b.kernels", where there is no b.
 std::string schema_hint(Database& database, std::string_view schema) {
-  const Names known = names(database, kSchemas);
+  const Names known = database.query_texts(kSchemas);
   if (contains(known, schema) || is_same_name(schema, "main") || is_same_name(schema, "temp")) return {};
   return known.empty()
              ? fmt::format("; there is one index, and so no {}: name the table alone, or give more indexes", schema)
@@ -477,9 +469,9 @@ std::string name_hint(Database& database, std::string_view statement, std::strin
     const std::string hint = schema_hint(database, name.substr(0, name.size() - last.size() - 1));
     if (!hint.empty()) return hint;
   }
-  if (message.starts_with(kTable)) return did_you_mean(last, names(database, kTableNames));
+  if (message.starts_with(kTable)) return did_you_mean(last, database.query_texts(kTableNames));
   if (message.starts_with(kColumn)) return column_hint(database, statement, last);
-  if (message.starts_with(kFunction)) return did_you_mean(last, names(database, kFunctionNames));
+  if (message.starts_with(kFunction)) return did_you_mean(last, database.query_texts(kFunctionNames));
   return {};
 }
 

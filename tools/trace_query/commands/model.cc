@@ -238,8 +238,8 @@ void note_issues(const OpenedTrace& trace, const std::string& file, bool is_mode
   }
   Statement rows(trace.index.database(),
                  "SELECT kind, count FROM issue WHERE severity <> 'info' AND NOT (?1 AND kind IN ('no_device_events', "
-                 "'foreign_format')) ORDER BY severity, kind");
-  rows.bind(1, std::int64_t{is_model});
+                 "'foreign_format')) ORDER BY severity, kind",
+                 std::int64_t{is_model});
   while (rows.step()) {
     output.note(fmt::format("{}: {} ({}); trace-query issues says more", file, rows.text(0), rows.int64(1)));
   }

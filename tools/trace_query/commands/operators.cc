@@ -215,8 +215,8 @@ MeasuredTime time_of_steps(Workload& workload, std::int64_t span, std::int64_t d
                   "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM temp.step_breakdown "
                   "WHERE device_id IN (SELECT device_id FROM (SELECT device_id, total(computing + exposed_comm + copy) "
                   "AS time FROM temp.step_breakdown GROUP BY 1) WHERE time >= ? * (SELECT max(time) FROM (SELECT "
-                  "total(computing + exposed_comm + copy) AS time FROM temp.step_breakdown GROUP BY device_id))))");
-  steps.bind(1, kHardlyWorks);
+                  "total(computing + exposed_comm + copy) AS time FROM temp.step_breakdown GROUP BY device_id))))",
+                  kHardlyWorks);
   steps.step();
   return {steps.int64(0), steps.int64(1), fmt::format("of {} on", counted(steps.int64(2), "step"))};
 }
@@ -442,12 +442,12 @@ void note_missing(const CommandLine& line, Workload& workload, bool has_marks, s
             ? "the trace has no steps that could have allocated"
             : "the steps are of the device, without marks on the host: which of them allocated is not known");
   }
-  Statement devices(database,
-                    "SELECT group_concat(device, ', ') FROM (SELECT DISTINCT device FROM temp.memory_events "
-                    "WHERE NOT has_address ORDER BY device)");
-  if (devices.step() && !devices.is_null(0)) {
+  const auto devices = database.query_text(
+      "SELECT group_concat(device, ', ') FROM (SELECT DISTINCT device FROM temp.memory_events "
+      "WHERE NOT has_address ORDER BY device)");
+  if (devices) {
     notes.push_back(fmt::format(
-        "addresses of {} are not recorded: which allocations are alive there, or leak, is not known", devices.text(0)));
+        "addresses of {} are not recorded: which allocations are alive there, or leak, is not known", *devices));
   }
 }
 

@@ -42,10 +42,7 @@ int list(const CommandLine& line) {
 }
 
 std::vector<std::string> names_of(const Index& index) {
-  std::vector<std::string> names;
-  Statement statement(index.database(), "SELECT name FROM kernel_name ORDER BY id");
-  while (statement.step()) names.emplace_back(statement.text(0));
-  return names;
+  return index.database().query_texts("SELECT name FROM kernel_name ORDER BY id");
 }
 
 Report check_report(Classifier& classifier, const std::vector<RuleFinding>& findings) {

@@ -70,19 +70,17 @@ void add_objects(Report& report, const std::string& only, Database* index) {
       "SELECT type, name FROM (SELECT type, name, rowid AS place FROM main.sqlite_schema UNION ALL SELECT "
       "t.type, t.name, m.rowid - 0.5 FROM temp.sqlite_schema t JOIN main.sqlite_schema m ON m.name = "
       "'stacks' WHERE t.name = 'python_calls') WHERE type IN ('view', 'table') AND ?1 IN ('', name) ORDER "
-      "BY type DESC, place");
-  objects.bind(1, std::string_view(only));
+      "BY type DESC, place",
+      only);
   while (objects.step()) {
     const std::string type(objects.text(0));
     const std::string name(objects.text(1));
     add_row(report, type, name, {"", "", "", comments[{name, ""}]});
     if (index != nullptr) {
-      Statement count(*index, fmt::format("SELECT count(*) FROM \"{}\"", name));  // a name of our own schema
-      count.step();
-      report.rows.back().back() = count.int64(0);
+      const std::string sql = fmt::format("SELECT count(*) FROM \"{}\"", name);  // a name of our own schema
+      report.rows.back().back() = index->query_int64(sql).value();
     }
-    Statement columns(schema, "SELECT name, type FROM pragma_table_info(?1)");
-    columns.bind(1, std::string_view(name));
+    Statement columns(schema, "SELECT name, type FROM pragma_table_info(?1)", name);
     while (columns.step()) {
       const std::string column(columns.text(0));
       const std::string& comment = comments[{name, column}];

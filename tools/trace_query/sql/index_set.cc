@@ -79,12 +79,11 @@ SqlValue or_null(const std::optional<T>& value) {
 enum class WithTables { kNo, kYes };
 std::vector<SetTable> all_tables(Database& database, WithTables with_tables) {
   std::vector<SetTable> tables;
-  Statement statement(
-      database,
+  const auto names = database.query_texts(
       "SELECT name FROM main.sqlite_schema WHERE type IN ('view', ?1) AND name NOT GLOB 'sqlite_*' UNION "
-      "ALL SELECT name FROM temp.sqlite_schema WHERE name = 'python_calls' ORDER BY 1");
-  statement.bind(1, std::string_view(with_tables == WithTables::kYes ? "table" : "view"));
-  while (statement.step()) tables.push_back(describe_table(database, std::string(statement.text(0))));
+      "ALL SELECT name FROM temp.sqlite_schema WHERE name = 'python_calls' ORDER BY 1",
+      with_tables == WithTables::kYes ? "table" : "view");
+  for (const std::string& name : names) tables.push_back(describe_table(database, name));
   for (const PackedTable& table : packed_tables()) {
     if (table.alone && with_tables == WithTables::kYes) {
       tables.push_back(describe_table_function(database, std::string(table.name)));
