@@ -3,7 +3,6 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -233,7 +232,14 @@ class BoundedSum {
   std::int64_t count_ = 0;
 };
 
-// What busy_ns() and overlap_ns() have in common. An interval of unknown length is none.
+// Of ts and dur. An interval of unknown length is none.
+std::optional<Extent> interval_of(Arguments arguments) {
+  const auto ts = integer(arguments[0]);
+  const auto dur = integer(arguments[1]);
+  return ts && dur ? std::optional(Extent{*ts, saturating_add(*ts, std::max<std::int64_t>(*dur, 0))}) : std::nullopt;
+}
+
+// What busy_ns() and overlap_ns() have in common.
 template <std::int64_t (IntervalTimes::*Time)() const>
 class Intervals {
  public:
@@ -259,12 +265,6 @@ class Intervals {
   std::optional<std::int64_t> last() { return current(); }
 
  private:
-  static std::optional<Extent> interval_of(Arguments arguments) {
-    const auto ts = integer(arguments[0]);
-    const auto dur = integer(arguments[1]);
-    return ts && dur ? std::optional(Extent{*ts, saturating_add(*ts, std::max<std::int64_t>(*dur, 0))}) : std::nullopt;
-  }
-
   Queue<Extent> intervals_;
   IntervalTimes times_;
   bool is_exact_ = true;  // they came in the order of their starts, and none has left
@@ -376,18 +376,13 @@ void human_ns(sqlite3_context* context, int, sqlite3_value** arguments) {
 
 // overlap_ns(ts, dur, ts2, dur2): the time that two intervals share.
 void overlap_of_two(sqlite3_context* context, int, sqlite3_value** arguments) {
-  std::array<std::int64_t, 4> numbers{};
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (sqlite3_value_numeric_type(arguments[i]) != SQLITE_INTEGER) return;
-    numbers.at(i) = sqlite3_value_int64(arguments[i]);
-  }
-  const auto end = [&](std::size_t i) {
-    return saturating_add(numbers.at(i), std::max<std::int64_t>(numbers.at(i + 1), 0));
-  };
-  const std::int64_t begin = std::max(numbers[0], numbers[2]), until = std::min(end(0), end(2));
-  std::int64_t shared = 0;
-  if (until > begin && __builtin_sub_overflow(until, begin, &shared)) shared = std::numeric_limits<std::int64_t>::max();
-  sqlite3_result_int64(context, shared);
+  const auto first = interval_of({arguments, 2}), second = interval_of({arguments + 2, 2});
+  if (!first || !second) return;
+  IntervalTimes times;
+  const auto& [early, late] = std::minmax(*first, *second);
+  times.add(early);
+  times.add(late);
+  sqlite3_result_int64(context, times.shared());
 }
 
 // An exception must not pass through SQLite. These functions throw only when memory runs out.
