@@ -44,9 +44,8 @@ class LaneKernels {
   // From all kernels of the step, since the order of a layer decides.
   void find_roles() {
     for (const DeviceStep& step : trace_.work.steps) {
-      const auto begin = trace_.work.kernel_rows.begin() + static_cast<std::ptrdiff_t>(step.begin);
-      const auto end = trace_.work.kernel_rows.begin() + static_cast<std::ptrdiff_t>(step.end);
-      if (!rows_.empty() && std::binary_search(begin, end, rows_.front())) roles_ = in_.roles_of({begin, end});
+      const auto rows = trace_.work.kernels(step);
+      if (!rows_.empty() && std::ranges::binary_search(rows, rows_.front())) roles_ = in_.roles_of(rows);
     }
   }
 
