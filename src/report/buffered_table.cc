@@ -29,10 +29,6 @@ struct TimeRange {
     most = std::max(most, value);
     if (value > 0) least = std::min(least, value);
   }
-  void add(const TimeRange& other) {
-    least = std::min(least, other.least);
-    most = std::max(most, other.most);
-  }
   // Fits the largest value, but not so coarse that the smallest keeps fewer than three digits; microseconds with three
   // decimals are exact.
   [[nodiscard]] TimeUnit unit() const {
@@ -187,13 +183,13 @@ bool BufferedTable::is_sum(std::size_t column) const { return columns_[column].o
 BufferedTable::TimeUnits BufferedTable::time_units() const {
   constexpr double kMostShown = 1e7;
   if (options_.time_unit != TimeUnit::kAuto) return {options_.time_unit, options_.time_unit};
-  TimeRange sums, others, all;
+  TimeRange sums, others;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (columns_[c].unit != Unit::kTime) continue;
     for (const Row& row : rows_) (is_sum(c) ? sums : others).add(row[c]);
   }
   // A total that is small is a small part, and 0.0 says so: only figures of single events ask for a finer unit.
-  all.add(others.most > 0 ? others : sums);
+  TimeRange all = others.most > 0 ? others : sums;
   all.most = std::max(sums.most, others.most);
   const TimeUnit unit = all.unit();
   if (one_unit_ || all.most / nanoseconds_per(unit) < kMostShown) return {unit, unit};

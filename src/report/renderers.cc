@@ -34,12 +34,6 @@ bool is_formula(std::string_view text) {
   return text[0] == '=' || text[0] == '@' || !is_measure(text);
 }
 
-bool needs_quotes(std::string_view text) {
-  bool needs = false;
-  for (const char c : text) needs |= c == ',' || c == '"';
-  return needs;
-}
-
 std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   out.reserve(text.size() + 8);
@@ -87,7 +81,8 @@ class RenderedDelimited final : public TableRenderer {
     append_escaped_cell(line_, text);
     if (options_.guard_formulas && is_formula(std::string_view(line_).substr(begin))) line_.insert(begin, 1, '\'');
     const std::string_view cell = std::string_view(line_).substr(begin);
-    if (kDelimiter == ',' && needs_quotes(cell)) line_.replace(begin, std::string::npos, in_quotes(cell));
+    const bool needs_quotes = cell.find(',') != std::string_view::npos || cell.find('"') != std::string_view::npos;
+    if (kDelimiter == ',' && needs_quotes) line_.replace(begin, std::string::npos, in_quotes(cell));
   }
   void end_line() {
     out_ << line_ << '\n';
