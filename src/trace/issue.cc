@@ -101,6 +101,8 @@ std::span<const IssueDescription> descriptions() {
        "{n:# replay of a graph is one kernel, its own|replays of graphs are one kernel each, their own} kernels were "
        "not "
        "recorded: nsys profile --cuda-graph-trace=node does"},
+      {kUnknownTask, "unknown_task", kWarning,
+       "{n:# task of a device is|tasks of devices are} of a type that is not known: slices, whatever they do"},
       {kImpossibleConfig, "impossible_config", kInfo,
        "{n:# launch configuration has|launch configurations have} numbers that no device allows, stored as NULL"},
       {kBackwardArrow, "backward_arrow", kWarning,

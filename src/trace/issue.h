@@ -67,6 +67,7 @@ enum class IssueKind {
   kKernelWithoutHlo,
   kUnnamedKernel,
   kWholeGraph,
+  kUnknownTask,
   kImpossibleConfig,
   kBackwardArrow,
   kAllocatedTwice,

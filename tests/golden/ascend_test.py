@@ -162,10 +162,28 @@ def unnamed_tasks(folder):
         edit_database(path, *statements)
         index = verify_index(ingest(path, folder / f"{name}.tracedb"))
         unnamed = 0 if name == "fill" else sum(name == "none" or place % 2 for place, k in enumerate(made.kernels) if not k.collective)
-        equal(issues_of(index).get("unnamed_kernel", 0), unnamed, f"{name}: kernels without a name")
+        said = {kind: n for kind, n in issues_of(index).items() if kind in ("unnamed_kernel", "unknown_task")}
+        equal(said, {"unnamed_kernel": unnamed} if unnamed else {}, f"{name}: kernels without a name")
         equal(sums(index).get("KERNEL_AICORE", [0])[0], unnamed, f"{name}: named by type")
         found = open_index(index).execute("SELECT count(*), sum(dur) FROM kernel WHERE kind = 'compute'").fetchone()
         equal(found, (len(computing), sum(kernel.dur for kernel in computing)), f"{name}: what computes")
+
+
+def types_of_tasks(folder):
+    """Kernels of any type that the runtime has for them; of a type that is not known it is said that no kernel is made of it."""
+    made = Run(seed=7)
+    computing = sum(not kernel.collective for kernel in made.kernels)
+    for kind, kernels in (("KERNEL_MIX_AIC", len(made.kernels)), ("KERNEL_MIX_AIV", len(made.kernels)), ("NEW_CORE", len(made.kernels) - computing)):
+        view, base = folder / f"{kind}_trace_view.json", folder / f"{kind}_profiler.db"
+        write_trace_view(made, view)
+        view.write_text(view.read_text().replace('"Task Type": "AI_CORE"', f'"Task Type": "{kind}"'))
+        write_database(made, base)
+        edit_database(base, "DROP TABLE COMPUTE_TASK_INFO", f"UPDATE STRING_IDS SET value = '{kind}' WHERE value = 'KERNEL_AICORE'")
+        for path in (view, base):
+            index = verify_index(ingest(path, folder / f"{path.name}.tracedb"))
+            equal(open_index(index).execute("SELECT count(*) FROM kernel").fetchone(), (kernels,), f"kernels of {path.name}")
+            equal(open_index(index).execute("SELECT count, sample FROM issue WHERE kind = 'unknown_task'").fetchall(),
+                  [(computing, kind)] if kind == "NEW_CORE" else [], f"unknown tasks of {path.name}")
 
 
 def device_of_collectives(folder):
@@ -292,7 +310,7 @@ def fed_threads(folder):
 
 
 def main(cases, _):
-    cases.each_apart((one_run, second_rows, unnamed_tasks, device_of_collectives, one_source_of_a_run, no_file_beside))
+    cases.each_apart((one_run, second_rows, unnamed_tasks, types_of_tasks, device_of_collectives, one_source_of_a_run, no_file_beside))
     if not skip_without_traces(cases, ASCEND):
         for rank in (0, 1):
             cases.run_apart(f"op_statistic of rank {rank}", statistics, rank)

@@ -196,7 +196,7 @@ class AscendDatabase {
 
   // Whether a task computes, by its type, and nothing says what. Not so of "AI_CORE": collectives are that, too.
   [[nodiscard]] bool is_unnamed_kernel(std::int64_t id, std::string_view type, std::int64_t launch) const {
-    const bool on_core = type == "KERNEL_AICORE" || type == "KERNEL_AIVEC" || type.starts_with("MIX_AI");
+    const bool on_core = (is_kernel_type(type) && type != "KERNEL_AICPU") || type.starts_with("MIX_AI");
     return on_core && id != kUnknownValue && !named_launches_.contains(launch);
   }
 
@@ -237,8 +237,10 @@ class AscendDatabase {
       compute = &compute_.emplace(id, unnamed_kernel(type)).first->second;
       sink_.issue(IssueKind::kUnnamedKernel, -1, type);
     }
-    if (compute == nullptr && !is_memory_task(type))
+    if (compute == nullptr && !is_memory_task(type)) {
+      if (work_of_task(type, type) == TaskWork::kUnknown) sink_.issue(IssueKind::kUnknownTask, -1, type);
       return sink_.add_slice("task", span, type, sink_.thread(device, stream));
+    }
     auto record = record_of<DeviceRecord>(span, 0, sink_.stream(device, stream));
     record.correlation = row.integer(5);
     if (compute == nullptr) {

@@ -22,14 +22,13 @@ constexpr std::array<Level, 6> kLevels = {{{"acl", "AscendCL@"},
                                            {"model", "Model@"},
                                            {"runtime", "Runtime@"}}};
 
-// Types of tasks on cores that compute; the profiler writes "Other" where it does not know.
-constexpr std::array<std::string_view, 12> kComputeTypes = {
-    "AI_CORE", "AI_VECTOR_CORE", "AIV",   "MIX_AIC",       "MIX_AIV",      "AI_CPU",
-    "DSA_SQE", "FFTS_PLUS",      "Other", "KERNEL_AICORE", "KERNEL_AIVEC", "KERNEL_AICPU"};
-// Tasks that the runtime itself names.
-constexpr std::array<std::string_view, 14> kRuntimeTasks = {
-    "EVENT_",  "NOTIFY_", "PROFILING_", "PLACE_HOLDER", "KERNEL_AICORE", "KERNEL_AIVEC", "KERNEL_AICPU",
-    "STREAM_", "MODEL_",  "SDMA",       "RDMA",         "Notify ",       "Write Value",  "MAINTENANCE"};
+// Types of tasks on cores that compute, beside those of kernels; the profiler writes "Other" where it does not know.
+constexpr std::array<std::string_view, 9> kComputeTypes = {
+    "AI_CORE", "AI_VECTOR_CORE", "AIV", "MIX_AIC", "MIX_AIV", "AI_CPU", "DSA_SQE", "FFTS_PLUS", "Other"};
+// How names and types of tasks begin that only order, wait, signal or move.
+constexpr std::array<std::string_view, 17> kNoWork = {
+    "EVENT_", "NOTIFY_", "PROFILING_",  "PLACE_HOLDER", "STREAM_",      "MODEL_",  "LABEL_", "SDMA",       "RDMA",
+    "PCIE_",  "Notify ", "Write Value", "WRITE_VALUE",  "STARS_COMMON", "CAPTURE", "FLIP",   "MAINTENANCE"};
 
 bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -79,7 +78,10 @@ class TaskPlacer {
     if (track == TaskTrack::kCollectives && is_hcom(name)) return add_collective(task, name);
     if (track == TaskTrack::kCollectives) add_peer(task);
     if (track == TaskTrack::kHardware && is_memory_task(name)) return add_memory_operation(task, name);
-    if (track == TaskTrack::kHardware && is_compute_task(text(task.type), name)) return add_kernel(task, name);
+    const TaskWork work = work_of_task(text(task.type), name);
+    if (track == TaskTrack::kHardware && work == TaskWork::kCompute) return add_kernel(task, name);
+    if (track == TaskTrack::kHardware && work == TaskWork::kUnknown)
+      store_.issues.add(IssueKind::kUnknownTask, -1, text(task.type));
     store_.slices.push(record_of_task<SliceRecord>(task, task.track));
   }
 
@@ -201,10 +203,15 @@ std::string_view without_counter(std::string_view node) {
 
 }  // namespace
 
-bool is_compute_task(std::string_view task_type, std::string_view name) {
-  const auto begins = [name](std::string_view prefix) { return name.starts_with(prefix); };
-  return std::ranges::find(kComputeTypes, task_type) != kComputeTypes.end() &&
-         std::ranges::none_of(kRuntimeTasks, begins);
+TaskWork work_of_task(std::string_view task_type, std::string_view name) {
+  const auto is_no_work = [](std::string_view text) {
+    return is_kernel_type(text) ||
+           std::ranges::any_of(kNoWork, [text](auto prefix) { return text.starts_with(prefix); });
+  };
+  if (is_no_work(name)) return TaskWork::kNone;
+  if (is_kernel_type(task_type) || std::ranges::find(kComputeTypes, task_type) != kComputeTypes.end())
+    return TaskWork::kCompute;
+  return is_no_work(task_type) ? TaskWork::kNone : TaskWork::kUnknown;
 }
 
 std::string_view operation_type(std::string_view task_name) {

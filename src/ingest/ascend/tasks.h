@@ -17,9 +17,12 @@ inline constexpr std::int64_t kNoModel = 0xffffffff;
 inline bool is_memset_task(std::string_view name) { return name.starts_with("MEMSET"); }
 inline bool is_memory_task(std::string_view name) { return name.starts_with("MEMCPY") || is_memset_task(name); }
 
-// Whether a task of the device's track computes, by the type that its arguments give and by its name: what only orders,
-// waits, signals or moves data is not.
-bool is_compute_task(std::string_view task_type, std::string_view name);
+// The runtime's types of kernels: KERNEL_AICORE, KERNEL_AIVEC, KERNEL_MIX_AIC, KERNEL_MIX_AIV, KERNEL_AICPU.
+inline bool is_kernel_type(std::string_view type) { return type.starts_with("KERNEL_"); }
+// What a task of the device's track does, by its type and by its name. kNone: it orders, waits, signals or moves data,
+// or the runtime named it by its type, which says nothing of its work.
+enum class TaskWork : std::uint8_t { kCompute, kNone, kUnknown };
+TaskWork work_of_task(std::string_view task_type, std::string_view name);
 
 // The type of the operation where the name of its task tells it ("aclnnMul_MulAiCore_Mul", "trans_TransData_12",
 // "Conv2D1" and "Conv2D1_MemSet"); else the name itself.

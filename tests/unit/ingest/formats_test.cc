@@ -267,14 +267,24 @@ TEST_CASE("the type of an operation is in the names of its tasks, or they are ta
 }
 
 TEST_CASE("what only orders, waits or moves data does not compute") {
-  CHECK(is_compute_task("AI_CORE", "MatMulV2"));
-  CHECK(is_compute_task("Other", "aclnnDivs_RealDivAiCore_RealDiv"));
-  CHECK(is_compute_task("AI_CPU", "aclnnCast_CastAiCpu_Cast"));
-  CHECK_FALSE(is_compute_task("EVENT_WAIT_SQE", "EVENT_WAIT"));
-  CHECK_FALSE(is_compute_task("Other", "EVENT_RECORD"));
-  CHECK_FALSE(is_compute_task("PLACE_HOLDER_SQE", "PROFILING_ENABLE"));
-  CHECK_FALSE(is_compute_task("SDMA", "SDMA"));
-  CHECK_FALSE(is_compute_task("AI_CORE", "KERNEL_AICORE"));
+  const auto work = [](std::pair<std::string_view, std::string_view> task) {
+    return work_of_task(task.first, task.second);
+  };
+  for (const auto& task : {std::pair("AI_CORE", "MatMulV2"),
+                           {"Other", "aclnnDivs_RealDivAiCore_RealDiv"},
+                           {"AI_CPU", "aclnnCast_CastAiCpu_Cast"},
+                           {"KERNEL_MIX_AIC", "trans_TransData_7"}}) {
+    CHECK(work(task) == TaskWork::kCompute);
+  }
+  for (const auto& task : {std::pair("EVENT_WAIT_SQE", "EVENT_WAIT"),
+                           {"Other", "EVENT_RECORD"},
+                           {"SDMA", "SDMA"},
+                           {"PLACE_HOLDER_SQE", "PROFILING_ENABLE"},
+                           {"AI_CORE", "KERNEL_AICORE"},
+                           {"SDMA_SQE", "x"}}) {
+    CHECK(work(task) == TaskWork::kNone);
+  }
+  CHECK(work({"NEW_CORE", "MatMulV2"}) == TaskWork::kUnknown);
   CHECK(is_memory_task("MEMCPY_ASYNC"));
   CHECK_FALSE(is_memset_task("MEMCPY_ASYNC"));
   CHECK(is_memset_task("MEMSET_ASYNC"));
