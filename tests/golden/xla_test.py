@@ -148,15 +148,25 @@ def check_tpu(folder):
     equal(table(index, "SELECT hlo_op, hlo_module, op, kind, count(*) AS n, sum(dur) AS ns FROM kernels GROUP BY 1 ORDER BY 1"), [
         ("all-gather-start.3", "jit_f", "communication", "comm", 1, 30_000),
         ("fusion.2", "jit_f", "dense_gemm", "compute", 6, 2 * (20_001 + 10_000 + 5_000)),
-        ("while.1", "jit_f", "other", "compute", 2, 2 * rounded(50_000_000 - 30_000_500))], "own times")
+        ("while.1", "jit_f", "other", "compute", 6, 2 * rounded(50_000_000 - 30_000_500))], "own times")
     equal(table(index, "SELECT name, bytes FROM memcpys"), [("copy-start.4", 4096)], "asynchronous copies")
-    equal(table(index, "SELECT step, count(*) AS n FROM kernels WHERE stream = 'XLA Ops' GROUP BY 1"), [(0, 4), (1, 4)], "runs of the program are the steps")
-    equal(table(index, "SELECT count(launch_id) AS l, count(cpu_op_id) AS o FROM kernel"), [(9, 9)], "links")
+    equal(table(index, "SELECT step, count(*) AS n FROM kernels WHERE stream = 'XLA Ops' GROUP BY 1"), [(0, 6), (1, 6)], "runs of the program are the steps")
+    equal(table(index, "SELECT count(launch_id) AS l, count(cpu_op_id) AS o FROM kernel"), [(13, 13)], "links")
+    # The time of a loop is in pieces around what runs in it, all of one operator.
+    equal(table(index, "SELECT ts, dur FROM kernels WHERE hlo_op = 'while.1' AND step = 0 ORDER BY ts"),
+          [(10_000, 2_000), (32_001, 8_000), (50_000, 10_000)], "pieces of a loop")
+    equal(table(index, "SELECT count(DISTINCT cpu_op_id) FROM kernel k JOIN kernels v USING (id) WHERE hlo_op = 'while.1'"), [(2,)], "loops")
     equal({(row["host_self"], row["host_total"]) for row in rows("operators", index) if row["calls"]}, {(0, 0)}, "time on the host of what runs on the device")
     equal({row["operators"] for row in rows("breakdown", index)}, {0}, "the same")
     found = {row["hlo_op"]: (row["category"], row["flops"], row["bytes_accessed"], row["shape"], row["op_name"]) for row in rows("ops", index, "--by", "hlo")}
     equal(found["fusion.2"], ("convolution fusion", 2048, 512, "f32[8,128]", "jit(f)/layers_0/dot_general"), "what XLA says")
     equal(table(index, "SELECT DISTINCT module, input_dims FROM kernels WHERE hlo_op = 'fusion.2'"), [("layers_0", "[[64]]")], "layers, operands")
+    # A collective around an operation stays one, for others have one there, too.
+    around = Plane("/device:TPU:0").line(2, "XLA Modules", [("jit_f(11)", 0, 90_000_000, {})])
+    for name, code in (("all-reduce.1", "all-reduce"), ("fusion.2", "fusion")):
+        around.named(text_of(name, code), name)
+    around.line(3, "XLA Ops", [(text_of("all-reduce.1", "all-reduce"), 0, 50_000_000, {}), (text_of("fusion.2", "fusion"), 10_000_000, 20_000_000, {})])
+    equal(table(made(folder, [around], "around.xplane.pb"), "SELECT hlo_op, ts, dur FROM kernels ORDER BY ts"), [("all-reduce.1", 0, 30_000), ("fusion.2", 10_000, 20_000)], "a collective")
     # With a line of steps they are those.
     planes = tpu()
     planes[1].line(1, "Steps", [("41", 0, 95_000_000, {}), ("42", 100_000_000, 90_000_000, {})])
@@ -282,7 +292,8 @@ def check_made_profiles(folder):
         truth = json.loads((folder / form / "truth.json").read_text())
         for host in truth["hosts"]:
             index = verify_index(ingest(folder / form / f"{host['host']}.xplane.pb", folder / f"{form}{host['host']}.tracedb", "--strict"))
-            found = table(index, "SELECT coalesce(hlo_op, ''), count(*) AS n, sum(dur) AS ns FROM kernels GROUP BY 1 ORDER BY 1")
+            calls = "count(DISTINCT k.cpu_op_id)" if form == "tpu" else "count(*)"
+            found = table(index, f"SELECT coalesce(hlo_op, ''), {calls} AS n, sum(v.dur) AS ns FROM kernels v JOIN kernel k USING (id) GROUP BY 1 ORDER BY 1")
             equal(found, sorted((op, total["calls"], total["ns"]) for op, total in host["ops"].items()), f"{form}: HLO ops")
             equal(table(index, "SELECT count(*) FROM memcpys"), [(host["copies"],)], f"{form}: copies")
             if options:

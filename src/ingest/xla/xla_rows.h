@@ -149,7 +149,10 @@ class XlaRows {
   struct TpuEvent {
     std::int64_t ts, dur, start_ps, dur_ps, run;
     std::uint32_t op, name;
-    std::int64_t inner_ps = 0;  // of the operations in it
+    // Of what is not of the operations in it: since when that lasts, how much is stored, of which operator (0: none
+    // yet).
+    std::int64_t own_from_ps = 0, own_ps = 0, external_id = 0;
+    [[nodiscard]] std::int64_t end_ps() const { return saturating_add(start_ps, dur_ps); }
   };
   struct Run {  // of a program on a TPU
     std::int64_t ts = 0, end = 0, run = kUnknownValue, program = kUnknownValue;
@@ -178,6 +181,7 @@ class XlaRows {
   void device_event(const XlaEvent& event);
   void tpu_event(const XlaEvent& event);
   void add_tpu_ops();
+  void add_tpu_kernel(TpuEvent& event, std::int64_t until_ps);
   void host_event(const XlaEvent& event);
   void memory_event(const XlaEvent& event);
   void device_step(const XlaEvent& event);

@@ -1,5 +1,6 @@
 // What XlaRows makes of the planes of TPUs.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -65,32 +66,56 @@ void XlaRows::tpu_event(const XlaEvent& event) {
   sink_.add(record);
 }
 
-// An operation with others inside (while, call) is left the time that is not theirs.
+// An operation with others inside (while, call) has the time that is not theirs: as many kernels as there are pieces of
+// it, so that they run at no time when others do, and leave none idle. All are of its one operator. A collective stays
+// one, for collectives of other devices are its partners by their order.
 void XlaRows::add_tpu_ops() {
-  std::ranges::sort(tpu_events_, [](const TpuEvent& a, const TpuEvent& b) {
+  std::ranges::stable_sort(tpu_events_, [](const TpuEvent& a, const TpuEvent& b) {
     return std::tie(a.start_ps, b.dur_ps) < std::tie(b.start_ps, a.dur_ps);
   });
   std::vector<TpuEvent*> open;
-  for (TpuEvent& event : tpu_events_) {
-    while (!open.empty() && saturating_add(open.back()->start_ps, open.back()->dur_ps) <= event.start_ps)
+  const auto close = [&](std::int64_t at_ps) {
+    while (!open.empty() && open.back()->end_ps() <= at_ps) {
+      TpuEvent& event = *open.back();
       open.pop_back();
-    if (!open.empty()) open.back()->inner_ps = saturating_add(open.back()->inner_ps, event.dur_ps);
+      if (event.end_ps() > event.own_from_ps || event.external_id == 0) add_tpu_kernel(event, event.end_ps());
+      if (open.empty()) return;
+      TpuEvent& around = *open.back();
+      around.own_from_ps = std::clamp(event.end_ps(), around.own_from_ps, around.end_ps());
+    }
+  };
+  for (TpuEvent& event : tpu_events_) {
+    close(event.start_ps);
+    if (!open.empty() && event.start_ps > open.back()->own_from_ps) add_tpu_kernel(*open.back(), event.start_ps);
+    event.own_from_ps = event.start_ps;
     open.push_back(&event);
   }
-  for (const TpuEvent& event : tpu_events_) {
-    const std::int64_t own =
-        event.inner_ps == 0 ? event.dur : rounded_ns(std::max<std::int64_t>(0, event.dur_ps - event.inner_ps));
-    auto record = record_of<DeviceRecord>({event.ts, own}, event.name, stream_);
-    record.correlation = event.run;
+  close(std::numeric_limits<std::int64_t>::max());
+  tpu_events_.clear();
+}
+
+// Of the event's own time, up to `until_ps`.
+void XlaRows::add_tpu_kernel(TpuEvent& event, std::int64_t until_ps) {
+  const Op& op = ops_[event.op];
+  if (event.external_id == 0) {
     // A number that is also the correlation would be taken for one.
     if (++last_external_id_ == event.run) ++last_external_id_;
-    record.external_id = last_external_id_;
-    record.collective = collective_of(ops_[event.op].hlo);
-    sink_.add(record);
-    add_operator(ops_[event.op], {event.ts, event.dur}, track_, last_external_id_);
-    sink_.count_derived(1);
+    event.external_id = last_external_id_;
+    add_operator(op, {event.ts, event.dur}, track_, event.external_id);
   }
-  tpu_events_.clear();
+  const bool is_one = is_collective(op.hlo.opcode);
+  const std::int64_t ts = event.ts + (is_one ? 0 : rounded_ns(event.own_from_ps - event.start_ps));
+  const std::int64_t before = is_one ? 0 : rounded_ns(event.own_ps);  // so that the pieces together are rounded once
+  event.own_ps += until_ps - event.own_from_ps;
+  if (is_one && until_ps < event.end_ps()) return;
+  const bool whole = until_ps - event.own_from_ps == event.dur_ps;
+  auto record =
+      record_of<DeviceRecord>({ts, whole ? event.dur : rounded_ns(event.own_ps) - before}, event.name, stream_);
+  record.correlation = event.run;
+  record.external_id = event.external_id;
+  record.collective = collective_of(op.hlo);
+  sink_.add(record);
+  sink_.count_derived(1);
 }
 
 }  // namespace tracedb
