@@ -13,9 +13,9 @@ namespace tracedb {
 namespace {
 
 constexpr std::array<std::string_view, 3> kGraphLaunchWords = {"graphlaunch", "graphexeclaunch", "launchgraph"};
-constexpr std::array<std::string_view, 7> kLaunchWords = {"launchkernel", "launchcooperative", "launchhostfunc",
+constexpr std::array<std::string_view, 8> kLaunchWords = {"launchkernel", "launchcooperative", "launchhostfunc",
                                                           "modulelaunch", "extlaunch",         "launchbykernel",
-                                                          "runfunction"};
+                                                          "runfunction",  "kernellaunch"};
 constexpr std::array<std::string_view, 2> kCopyWords = {"memcpy", "memset"};
 constexpr std::array<std::string_view, 3> kSyncWords = {"synchronize", "waitevent", "eventquery"};
 

@@ -241,7 +241,7 @@ void KinetoEvents::add_other(Event& event) {
   const std::string_view category =
       event.gives(EventField::kCat) ? raw_string(event[EventField::kCat]) : std::string_view();
   const bool is_wait = category == kMtiaCategory && raw_string(event[EventField::kName]) == "event_wait";
-  if (category == "cuda_sync" || is_wait) {
+  if (category == "cuda_sync" || category == "xpu_sync" || is_wait) {
     record.is_sync = 1;
     record.sync_correlation = ids_.integer(event, EventField::kCorrelation);
     record.wait_stream = known_id(event.integer(EventField::kWaitStream));

@@ -104,7 +104,7 @@ struct Entry {
   EventCategory category;
 };
 
-constexpr std::array<Entry, 20> kCategories = {{
+constexpr std::array<Entry, 23> kCategories = {{
     {"kernel", EventCategory::kKernel},
     {"Kernel", EventCategory::kKernel},
     {"gpu_memcpy", EventCategory::kMemcpy},
@@ -117,6 +117,9 @@ constexpr std::array<Entry, 20> kCategories = {{
     {"cuda_driver", EventCategory::kCall},
     {"Runtime", EventCategory::kCall},
     {"xpu_runtime", EventCategory::kCall},
+    {"xpu_driver", EventCategory::kCall},
+    {"hpu_op", EventCategory::kCall},
+    {"glow_runtime", EventCategory::kCall},
     {"privateuse1_runtime", EventCategory::kCall},
     {"privateuse1_driver", EventCategory::kCall},
     {"python_function", EventCategory::kPython},

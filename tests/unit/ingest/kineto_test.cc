@@ -407,20 +407,25 @@ TEST_CASE("each category goes to its table") {
   const EventBatch batch = parse_events(R"(
     {"ph":"X","cat":"cuda_driver","name":"cuLaunchKernel","pid":1,"tid":1,"ts":1,"dur":1},
     {"ph":"X","cat":"xpu_runtime","name":"r","pid":1,"tid":1,"ts":1,"dur":1},
+    {"ph":"X","cat":"xpu_driver","name":"r","pid":1,"tid":1,"ts":1,"dur":1},
+    {"ph":"X","cat":"hpu_op","name":"r","pid":1,"tid":1,"ts":1,"dur":1},
+    {"ph":"X","cat":"glow_runtime","name":"r","pid":1,"tid":1,"ts":1,"dur":1},
     {"ph":"X","cat":"user_annotation","name":"u","pid":1,"tid":1,"ts":1,"dur":1,"args":{"External id":9}},
     {"ph":"X","cat":"gpu_user_annotation","name":"g","pid":0,"tid":7,"ts":1,"dur":1,"args":{"External id":9}},
     {"ph":"X","cat":"overhead","name":"o","pid":-1,"tid":0,"ts":1,"dur":1},
     {"ph":"X","cat":"mtia_ccp_events","name":"m","pid":-1,"tid":0,"ts":1,"dur":1},
     {"ph":"X","name":"no category","pid":1,"tid":1,"ts":1,"dur":1},
     {"ph":"X","cat":null,"name":"null category","pid":1,"tid":1,"ts":1,"dur":1},
+    {"ph":"X","cat":"xpu_sync","name":"s","pid":0,"tid":7,"ts":1,"dur":1},
     {"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":1,"s":"t","args":{"Bytes":-512}},
     {"ph":"X","cat":"\u006bernel","name":"escaped","pid":1,"tid":1,"ts":1,"dur":1})");
   CHECK(as_row(batch.calls.size(), batch.annotations.size(), batch.slices.size(), batch.instants.size(),
-               batch.device_events.size(), events_read(batch)) == "2 2 3 1 2 10");
+               batch.device_events.size(), events_read(batch)) == "5 2 4 1 2 14");
   CHECK(as_row(batch.annotations.at(0).on_device, batch.annotations.at(1).on_device,
                batch.annotations.at(1).external_id) == "0 1 9");
   CHECK(as_row(text_of(batch, batch.slices.at(0).category), batch.slices.at(1).category, batch.slices.at(2).category,
                batch.instants.at(0).bytes) == "overhead 0 0 -512");
+  CHECK(as_row(batch.slices.at(2).is_sync, batch.slices.at(3).is_sync) == "0 1");
 }
 
 TEST_CASE("programs and copies of an MTIA device are work, waits and marks of its streams are not") {
