@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <memory>
@@ -66,6 +67,13 @@ bool also_computes(std::string_view name) {
 std::span<const std::string_view> copy_directions() { return kDirections; }
 
 std::size_t copy_direction_index(std::string_view name) {
+  // As Intel's devices have it: "Memcpy M2D". What their driver did not allocate (M) is memory of the host.
+  constexpr std::string_view kShort = "Memcpy X2Y";
+  if (name.size() >= kShort.size() && name.starts_with("Memcpy ") && name[8] == '2') {
+    const auto place = [](char letter) { return letter == 'M' ? 'H' : letter; };
+    const auto* const found = std::ranges::find(kDirections, std::string{place(name[7]), 't', 'o', place(name[9])});
+    return found == kDirections.end() ? 0 : static_cast<std::size_t>(found - kDirections.begin());
+  }
   for (std::size_t i = 1; i < kDirections.size(); ++i) {
     if (name.find(kDirections[i]) != std::string_view::npos) return i;
   }
