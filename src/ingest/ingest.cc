@@ -87,7 +87,9 @@ std::optional<NamedRank> rank_of(const TraceFacts& facts, const fs::path& trace)
 std::vector<std::string> signs_of(std::string_view format, const TraceStore& store, const TraceHeader& header) {
   std::vector<std::string> out = {fmt::format("format:{}", format)};
   for (const auto& [kind, count] : store.kinds) {
-    if (kind.first != 0) out.push_back(fmt::format("category:{}", store.strings.text(kind.first)));
+    if (kind.first == 0) continue;
+    out.push_back(fmt::format("category:{}", store.strings.text(kind.first)));
+    if (kind.second == "B") out.push_back(fmt::format("begin:{}", store.strings.text(kind.first)));
   }
   for (const ProcessInfo& process : store.processes) out.push_back("track:" + process.name);
   for (const ThreadInfo& thread : store.threads) out.push_back("track:" + thread.name);

@@ -49,6 +49,7 @@ FOREIGN = {
 # Of the host alone, or empty: --strict is as before.
 HOST = {
     "kineto": (trace(x("aten::mm", "cpu_op"), x("step", "user_annotation"), schemaVersion=1), NO_DEVICE, "ProfilerActivity"),
+    "device in pairs": (trace(x("gemm", "kernel", ph="B"), x("gemm", "kernel", ph="E", ts=20)), "pairs of B and E", "one X with its dur"),
     "operators": (trace(x("aten::mm", "cpu_op")), NO_DEVICE, "ProfilerActivity"),
     "xla": (trace(*named("/device:GPU:0", "/host:CPU"), x("fusion")), "XLA", "jax.profiler.trace"),
     "empty object": ({}, "holds 0 events", "exported"),
