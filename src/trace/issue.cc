@@ -71,6 +71,8 @@ std::span<const IssueDescription> descriptions() {
       {kEndWithoutBegin, "end_without_begin", kWarning, "{n:# E, e or F event has|E, e or F events have} no B, b or S"},
       {kBeginWithoutEnd, "begin_without_end", kWarning,
        "{n:# B, b or S event is|B, b or S events are} never closed: dur is NULL"},
+      {kOpenRange, "open_range", kInfo,
+       "the recording ends in {n:# open range, which ends|open ranges, which end} with the last of its events"},
       {kReplacedCharacter, "replaced_character", kInfo,
        "{n:# character (NUL, a lone surrogate, invalid UTF-8) is|characters (NUL, lone surrogates, invalid UTF-8) are} "
        "stored as U+FFFD"},

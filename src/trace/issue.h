@@ -54,6 +54,7 @@ enum class IssueKind {
   kUnsupportedPhase,
   kEndWithoutBegin,
   kBeginWithoutEnd,
+  kOpenRange,
   kReplacedCharacter,
   kUnknownDevice,
   kUnmatchedFlow,

@@ -85,6 +85,17 @@ def made_nsys(folder):
     require(("void gemm<float>(float*)",) * 2 in pairs, f"compare pairs no kernel of the two formats: {pairs}")
 
 
+def open_ranges(folder):
+    """A range that is open when the recording ends does so then, which the last event tells."""
+    make_nsys(folder / "run.sqlite")
+    edit_database(folder / "run.sqlite", "UPDATE NVTX_EVENTS SET end = NULL WHERE text = 'ProfilerStep#2'")
+    index = verify_index(ingest(folder / "run.sqlite", folder / "run.tracedb"))
+    equal(open_index(index).execute("SELECT name, dur, kernels FROM steps ORDER BY step").fetchall(),
+          [("ProfilerStep#0", 90_000, 5), ("ProfilerStep#1", 90_000, 5), ("ProfilerStep#2", 63_000, 5)], "steps")
+    equal(open_index(index).execute("SELECT kind, count FROM issue WHERE kind LIKE '%range%' OR kind LIKE '%duration%'").fetchall(),
+          [("open_range", 1)], "issues")
+
+
 def kinds_of_copies(folder):
     """Kinds 11 to 13 are migrations of unified memory."""
     make_nsys(folder / "run.sqlite")

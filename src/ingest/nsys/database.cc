@@ -51,9 +51,10 @@ class NsysDatabase {
     read_copies();
     read_fills();
     read_calls();
-    read_ranges();
     read_waits();
     read_os_calls();
+    read_ranges();
+    end_open_ranges();
     facts_.vendor = "nvidia";
   }
 
@@ -234,6 +235,9 @@ class NsysDatabase {
                    const std::string_view text = row[4].is_null() ? strings_.of(row.id(5)) : row[4].text();
                    if (is_one_of(kMarks)) {
                      add_mark(row, text, kind);
+                   } else if (is_one_of(kRanges) && row[1].is_null()) {
+                     if (const auto ts = tables_.time(row, 0, kind))
+                       open_ranges_.push_back({*ts, thread(row.integer(3)), std::string(text)});
                    } else if (is_one_of(kRanges)) {
                      if (const auto span = tables_.span(row, 0, 1, kind))
                        add_range(*span, text, thread(row.integer(3)));
@@ -241,6 +245,14 @@ class NsysDatabase {
                      sink_.skip(kind, SkipReason::kMetadata);  // names of categories, domains and threads
                    }
                  });
+  }
+
+  // They were open when the recording ended: at the latest end of what it has.
+  void end_open_ranges() {
+    for (const OpenRange& range : open_ranges_) {
+      sink_.issue(IssueKind::kOpenRange, -1, range.text);
+      add_range({range.ts, std::max<std::int64_t>(0, tables_.latest_end() - range.ts)}, range.text, range.track);
+    }
   }
 
   void add_range(const TimeSpan& span, std::string_view text, std::uint32_t track) {
@@ -292,10 +304,17 @@ class NsysDatabase {
                        });
   }
 
+  struct OpenRange {
+    std::int64_t ts;
+    std::uint32_t track;
+    std::string text;
+  };
+
   RowSink& sink_;
   TraceFacts& facts_;
   SourceTables& tables_;
   SourceTexts strings_;
+  std::vector<OpenRange> open_ranges_;
   std::unordered_map<std::int64_t, std::string> process_names_;         // by pid
   std::unordered_map<std::int64_t, std::int64_t> thread_names_;         // by globalTid: string id
   std::unordered_map<std::int64_t, std::uint32_t> threads_;             // the same: number in the sink

@@ -85,6 +85,7 @@ std::optional<TimeSpan> SourceTables::span(const SourceRow& row, std::size_t sta
   const auto stop = row[end].integer();
   if (is_time(stop) && *stop >= *ts) {
     span.dur = *stop - *ts;
+    latest_end_ = std::max(latest_end_, *stop);
   } else {
     sink_.issue(row[end].is_null() ? IssueKind::kMissingDuration
                 : is_time(stop)    ? IssueKind::kNegativeDuration

@@ -81,6 +81,8 @@ class SourceTables {
                   const std::function<void(const SourceRow&, const TimeSpan&)>& visit, std::string_view suffix = {});
   // The start and the end, in ns, of a row counted as `kind`. nullopt: skipped because it has no start.
   std::optional<TimeSpan> span(const SourceRow& row, std::size_t start, std::size_t end, RowSink::Kind kind);
+  // Of all such rows so far; kUnknownValue: there is none.
+  [[nodiscard]] std::int64_t latest_end() const { return latest_end_; }
   // The same of a column that is a point in time.
   std::optional<std::int64_t> time(const SourceRow& row, std::size_t column, RowSink::Kind kind);
   // Columns `id` and `value` of a table of texts; the first one of an id counts. Borrows this object.
@@ -102,6 +104,7 @@ class SourceTables {
   TraceFacts& facts_;
   std::uint64_t text_bytes_ = 0;  // of what SourceTexts have read
   std::size_t header_bytes_ = 0;
+  std::int64_t latest_end_ = kUnknownValue;
   std::set<std::string, std::less<>> asked_;
 };
 
