@@ -170,7 +170,7 @@ def check_tpu(folder):
     # With a line of steps they are those.
     planes = tpu()
     planes[1].line(1, "Steps", [("41", 0, 95_000_000, {}), ("42", 100_000_000, 90_000_000, {})])
-    equal(table(made(folder, planes), "SELECT name FROM steps ORDER BY step"), [("ProfilerStep#41",), ("ProfilerStep#42",)], "steps")
+    equal(table(made(folder, planes), "SELECT name FROM steps ORDER BY step"), [("step 41",), ("step 42",)], "steps")
 
 
 def check_work_of_a_tpu(folder):

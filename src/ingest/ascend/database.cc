@@ -327,7 +327,7 @@ class AscendDatabase {
       if (streams_.empty()) return sink_.skip(kind, SkipReason::kMetadata);
       sink_.read(kind, streams_.size() - 1);
       for (const std::uint32_t stream : streams_) {
-        sink_.add_device_step(*span, row.integer(2), stream);
+        sink_.add_device_step(*span, "ProfilerStep#", row.integer(2), stream);
       }
     });
   }

@@ -295,7 +295,7 @@ class KernelCsv {
     const RowSink::Kind kind = sink_.kind("step");
     for (const auto& [key, interval] : steps_) {
       sink_.read(kind);
-      sink_.add_device_step({interval.begin, interval.end - interval.begin}, key.first, key.second);
+      sink_.add_device_step({interval.begin, interval.end - interval.begin}, "ProfilerStep#", key.first, key.second);
     }
   }
 

@@ -121,8 +121,9 @@ void RowSink::add_python_call(Kind kind, const TimeSpan& span, std::string_view 
   add(record);
 }
 
-void RowSink::add_device_step(const TimeSpan& span, std::int64_t number, std::uint32_t stream) {
-  auto record = record_of<AnnotationRecord>(span, text(fmt::format("ProfilerStep#{}", number)), stream);
+void RowSink::add_device_step(const TimeSpan& span, std::string_view name, std::int64_t number, std::uint32_t stream) {
+  auto record = record_of<AnnotationRecord>(span, text(fmt::format("{}{}", name, number)), stream);
+  record.is_step = 1;
   record.external_id = number;
   record.on_device = 1;
   add(record);

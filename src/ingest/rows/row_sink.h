@@ -80,7 +80,8 @@ class RowSink {
   void add_annotation(const TimeSpan& span, std::string_view name, std::uint32_t track);
   // Of no number. Skips the row, which is one of `kind`, where such calls are left out.
   void add_python_call(Kind kind, const TimeSpan& span, std::string_view name, std::uint32_t track);
-  void add_device_step(const TimeSpan& span, std::int64_t number, std::uint32_t stream);
+  // `name`: before its number.
+  void add_device_step(const TimeSpan& span, std::string_view name, std::int64_t number, std::uint32_t stream);
   void add_slice(std::string_view category, const TimeSpan& span, std::string_view name, std::uint32_t track);
   void add_instant(std::string_view category, std::int64_t ts, std::string_view name, std::uint32_t track);
   // Text as it is stored: what is no UTF-8, and NUL, is U+FFFD, with an issue.

@@ -16,7 +16,7 @@ void XlaRows::on_each(const std::vector<std::uint32_t>& streams, const std::func
 }
 
 void XlaRows::add_device_step(const DeviceStep& step) {
-  on_each(step.streams, [&](std::uint32_t stream) { sink_.add_device_step(step.span, step.number, stream); });
+  on_each(step.streams, [&](std::uint32_t stream) { sink_.add_device_step(step.span, "step ", step.number, stream); });
 }
 
 // Where the profile has no steps, the runs of the program that takes the most time are the steps.
