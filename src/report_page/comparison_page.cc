@@ -80,13 +80,12 @@ Picture waterfall_of_sets(const PhaseAnswer& phase) {
     }
     ++shown;
     rest -= row.change;
-    data.open('{')
-        .member("label", row.name)
-        .member("value", row.change)
-        .member("class", row.named ? "compute" : "rest");
+    const bool is_sure = row.named || (row.kind != SetRowKind::kPart && !row.uncertain());
+    data.open('{').member("label", row.name).member("value", row.change).member("class", is_sure ? "compute" : "rest");
     if (row.range) data.member("low", whole(row.range->low)).member("high", whole(row.range->high));
-    data.member("detail",
-                row.named ? "more than what varies from run to run" : "no more than what varies from run to run");
+    data.member("detail", is_sure     ? "more than what varies from run to run"
+                          : row.range ? "no more than what varies from run to run"
+                                      : "not judged");
     data.close('}');
   }
   if (rest != 0) {
@@ -97,7 +96,7 @@ Picture waterfall_of_sets(const PhaseAnswer& phase) {
   return {
       id_of("waterfall", phase.phase.label), "waterfall", fmt::format("What changes the mean of {}", phase.phase.label),
       "Means over runs, parts at equal load and speed; the rows add up to the change to the nanosecond. Whiskers are "
-      "95 % intervals; pale rows are no more than what varies from run to run.",
+      "95 % intervals; pale rows are no more than what varies from run to run, or not judged.",
       data.take()};
 }
 

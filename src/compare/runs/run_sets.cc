@@ -108,7 +108,8 @@ class PartNames {
   }
 
   [[nodiscard]] RunPart of(const RollUpPart& part) const {
-    RunPart out{part.op, part.family, !part.family.empty(), part.op == "[exposed communication]"};
+    RunPart out{part.op, part.family, !part.family.empty(),
+                part.op == "[idle]" || part.op == "[between steps]" || part.op.starts_with("[exposed ")};
     if (with_detail_.at({part.op, part.detail}) == runs_ && !part.detail.empty()) {
       out.name = part.op == "other" ? part.detail : fmt::format("{} ({})", part.op, part.detail);
     } else if (with_op_.at(part.op) < runs_ && !part.family.empty()) {

@@ -164,22 +164,30 @@ std::vector<double> relative_variances(const PhaseLevels& levels, const SpeedFit
 
 void name_reasons(std::vector<RowValues>& rows, const PhaseLevels& levels) {
   std::vector<double> p_values;
-  for (const RowValues& one : rows) {
-    if (one.part != nullptr) p_values.push_back(*one.row.p);
+  std::vector<SetRow*> judged;
+  for (RowValues& one : rows) {
+    if (one.part == nullptr || !one.row.p) continue;
+    p_values.push_back(*one.row.p);
+    judged.push_back(&one.row);
   }
   const auto rates = false_discovery_rates(p_values);
-  for (std::size_t i = 0; i < rates.size(); ++i) {  // parts come first
-    SetRow& row = rows[i].row;
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    SetRow& row = *judged[i];
     row.q_value = rates[i];
     row.named = rates[i] <= kRate && std::abs(row.candidate - row.baseline) >= kLeastReason * middle_of(levels.period);
   }
 }
 
-// Beside a suspect nothing is sure: what else changed may be the speed. `p`: of its change, where that is not the
-// row's.
+// No clock makes waits, nor kernels that one side has (next to) none of.
+bool may_be_speed(const SetRow& row, const RunPart& part) {
+  const auto [less, more] = std::minmax(row.baseline, row.candidate);
+  return !part.waits && less > 0.01 * more;
+}
+
+// Beside a suspect, what else changed may be the speed. `p`: of its change, where that is not the row's.
 void name_suspect(std::vector<RowValues>& rows, std::optional<double> p) {
   for (auto& [row, values, part] : rows) {
-    if (part != nullptr) {
+    if (part != nullptr && may_be_speed(row, *part->part)) {
       row.range.reset();
       row.p.reset();
     } else if (row.kind == SetRowKind::kSpeed) {
@@ -229,7 +237,8 @@ void judge_rows(std::vector<RowValues>& rows, const PhaseLevels& levels, const S
     row.range = difference.range();
     row.p = difference.p_value();
   }
-  fit.suspect.empty() ? name_reasons(rows, levels) : name_suspect(rows, fit.suspect_p);
+  if (!fit.suspect.empty()) name_suspect(rows, fit.suspect_p);
+  name_reasons(rows, levels);
 }
 
 // Deviations from the median of their side, but those of the medians themselves.

@@ -21,7 +21,7 @@ struct RunPart {
   std::string name;      // no other part has it
   std::string op_class;  // of kernels; else ""
   bool kernels = false;  // computation, whose time follows the clock
-  bool communication = false;
+  bool waits = false;    // for the host, copies or communication, whatever the clock
 };
 
 // Sums over the regular steps of a run of a part's time x, of x^2 and of x times the load of the step. 0: has it not.

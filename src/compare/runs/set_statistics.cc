@@ -147,8 +147,7 @@ std::vector<Group> groups_of(PhaseLevels& levels) {
   std::vector<Group> groups;
   for (PartLevels& one : levels.parts) {
     const auto has = [](double time) { return time > 0; };
-    if (!one.part->kernels || one.part->communication || !std::ranges::all_of(one.values[0], has) ||
-        !std::ranges::all_of(one.values[1], has)) {
+    if (!one.part->kernels || !std::ranges::all_of(one.values[0], has) || !std::ranges::all_of(one.values[1], has)) {
       continue;
     }
     Group& group = groups.emplace_back(Group{&one, middle_of(one.values), 1, one.values});

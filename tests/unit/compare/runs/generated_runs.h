@@ -80,9 +80,9 @@ inline std::vector<GeneratedPart> generated_parts(const GeneratedWorld& world) {
   for (int i = 0; i < world.small_groups; ++i) {
     parts.push_back({{"small/" + std::to_string(i), "small", true, false}, 3e4, 0.7, 0.3, world.group_sd});
   }
-  parts.push_back({{"[idle]", "", false, false}, 1.2e6, 0, 0, world.idle_sd});
+  parts.push_back({{"[idle]", "", false, true}, 1.2e6, 0, 0, world.idle_sd});
   parts.push_back({{"[exposed communication]", "", false, true}, 0.8e6, 0, 0, world.idle_sd});
-  parts.push_back({{"[between steps]", "", false, false}, 0.3e6, 0, 0, world.idle_sd});
+  parts.push_back({{"[between steps]", "", false, true}, 0.3e6, 0, 0, world.idle_sd});
   return parts;
 }
 

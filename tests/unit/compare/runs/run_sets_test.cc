@@ -141,7 +141,7 @@ Run job_of(const PhaseRuns& phase, const RunSums& run, Random& random) {
   }
   for (RunSums& own : ranks) {
     for (std::size_t i = 0; i < own.parts.size(); ++i) {
-      if (phase.parts[i].communication) own.parts[i].time += slowest - own.period;
+      if (phase.parts[i].name == "[exposed communication]") own.parts[i].time += slowest - own.period;
     }
     const double longer = slowest / run.period;
     own.mean_period = run.mean_period * longer;

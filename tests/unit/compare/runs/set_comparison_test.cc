@@ -159,6 +159,36 @@ TEST_CASE("sets of runs: all matrix products slower are told from speed") {
         }) == 0);
 }
 
+TEST_CASE("sets of runs: waits and new kernels are no speed, and named beside what may be") {
+  int wrong = 0;
+  for (const std::size_t wait : {29U, 30U, 31U}) {
+    PhaseRuns phase = generated_phase(world_of(4, 4,
+                                               [&](auto& w) {
+                                                 w.product_change = 0.12;
+                                                 w.changed_part = wait;
+                                                 w.local_change = 0.05;
+                                               }),
+                                      wait);
+    for (RunSums& run : phase.sides[0]) {  // without the last groups of attention
+      run.period -= run.parts[9].time;
+      run.mean_period -= run.parts[9].time / static_cast<double>(run.steps);
+      run.parts[9] = {};
+    }
+    const SetComparison result = compare_sets(phase, {});
+    CHECK(row_of(result, "[speed or dense_gemm]").named);
+    for (const SetRow& row : result.rows) {
+      CAPTURE(row.name);
+      const bool told = row.name == phase.parts[wait].name || row.name == phase.parts[9].name;
+      if (told) CHECK(row.named);
+      wrong += row.kind == SetRowKind::kPart && row.named && !told ? 1 : 0;
+      if (told) CHECK(row.range->low > 0);
+      if (!row.op_class.empty()) CHECK(row.range.has_value() == told);
+    }
+    CHECK(is_closed(result));
+  }
+  CHECK(wrong <= 1);  // of those named 5 % are false
+}
+
 // All kernels of these classes take longer in a run.
 void slow_down(const PhaseRuns& phase, RunSums& run, double more, const std::vector<std::string>& classes) {
   for (std::size_t part = 0; part < run.parts.size(); ++part) {
