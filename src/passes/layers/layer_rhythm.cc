@@ -94,8 +94,10 @@ class Cutter {
     std::sort(behind.begin() + static_cast<std::ptrdiff_t>(half), behind.end());
     const std::size_t usual = behind[half + (behind.size() - half) / 2];
     const std::size_t wanted = runs_.back().last + usual;
-    if (wanted >= sequence_.size()) return sequence_.size();
-    return nearest_norm(runs_.back().last + 1 + usual / 2, sequence_.size(), wanted).value_or(wanted);
+    const auto norm = nearest_norm(runs_.back().last + 1 + usual / 2, sequence_.size(), wanted);
+    if (norm && wanted < sequence_.size()) return *norm;
+    // Without a norm behind it there is no addition before that either.
+    return std::min(wanted - (begin.back() - with_addition(begin.back())), sequence_.size());
   }
 
   std::span<const Traits> sequence_;

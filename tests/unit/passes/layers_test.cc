@@ -154,6 +154,8 @@ TEST_CASE("layers of one pass: head, layers from their first norm, tail") {
   } cases[] = {
       {"a decoder", "Ec|NGRKDGNGXG|nGRKDGnGXG|nGRKDGnGXG|nGss"},
       {"a decoder", "E|NGRKAG+NGXG|+NGRKAG+NGXG|+NGRKAG+NGXG|+NGs"},
+      {"additions before norms, and no norm behind", "E|NGRKAG+NGXG|+NGRKAG+NGXG|+NGRKAG+NGXG|Gs"},
+      {"additions before norms, and one kernel behind", "E|NGRKAG+NGXG|+NGRKAG+NGXG|+NGRKAG+NGXG|G"},
       {"collectives, parts of attention, split products", "EC|NGRKDDGCnGrXGrC|NGRKDDGCnGrXGrC|NGRKDDGCnGrXGrC|NGCs"},
       {"a mixed batch", "E|NGRKPDDGnGXG|NGRKPDDGnGXG|nGs"},
       {"norms after attention and after the MLP as well", "E+|NGNNRADGN+NGXGN|NGNNRADGN+NGXGN|NGNNRADGN+NGXGN|NGs"},
