@@ -451,7 +451,7 @@ Sentence reason_clause(const WordsInput& words, const GroupReasons& group, const
       return told("all its kernels take {change:time} {how}: {cause}",
                   {size, more, {"cause", words.in.comparison.same.cause}});
     case Cause::kLoad:
-      return told("has another load ({load}), under which its kernels take {change:time} {how}",
+      return told("has another load ({load}), and its kernels take {change:time} {how}, for that or another cause",
                   {{"load", load_change(group.group->group)}, size, more});
   }
   return {};

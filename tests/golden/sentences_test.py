@@ -540,7 +540,7 @@ def check_warnings(index):
 # Changes that are small, of counts alone, or partly a fusion's.
 USUAL, MOE = ("--seed", 1, "--mix", "D", "--steps", 12, "--layers", 12), ("--moe", "on", "--steps", 10, "--mix", "D", "--layers", 8)
 TWO_STACKS, FEW = ("--model", "encoder+decoder", "--steps", 8, "--layers", 8), ("--mix", "P", "--steps", 8, "--layers", 4, "--prompt-tokens", 4096)
-PLANTED = {"another load": (FEW, (*FEW[:-1], 4400), " has another load ("), "a load that hides a change": (FEW, (*FEW[:-1], 4400, "--clock", 0.93), "inconclusive: the load differs by 7.4 %"),
+PLANTED = {"another load": (FEW, (*FEW[:-1], 4400), ", for that or another cause"), "a load that hides a change": (FEW, (*FEW[:-1], 4400, "--clock", 0.93), "inconclusive: the load differs by 7.4 %"),
            "a slower clock": (USUAL, (*USUAL, "--clock", 1.01), "little changed"),
            "a slower kind of attention": (USUAL, (*USUAL, "--slow", "attention=1.5"), "decode attention kernels are"),
            "members of a role against each other": (TWO_STACKS, (*TWO_STACKS, "--slow", "encoder_fc1_gemm=2", "--slow", "decoder_fc1_gemm=0.2",
