@@ -1,5 +1,8 @@
 #include "compare/same_kernels.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -21,6 +24,7 @@ constexpr double kMediansApart = 0.02;
 constexpr double kSpread = 0.05;  // of the quartiles, by the median
 constexpr double kLeastKernelChange = 0.03;
 constexpr double kHolds = 0.05;
+constexpr double kSteady = 0.01;
 
 struct RatioSample {
   double ratio;
@@ -89,14 +93,17 @@ bool is_change(const Quartiles& of) {
   return narrow && std::min(std::abs(up), std::abs(down)) > kLeastKernelChange;
 }
 
-bool is_uniform(const std::vector<RatioSample>& sorted) {
-  if (sorted.size() < kLeastKernels) return false;
+bool is_of_most(const std::vector<RatioSample>& kernels) {
   double a = 0, b = 0;
-  for (const RatioSample& one : sorted) {
+  for (const RatioSample& one : kernels) {
     a += one.baseline_share;
     b += one.candidate_share;
   }
-  if (std::min(a, b) < kLeastTime) return false;
+  return kernels.size() >= kLeastKernels && std::min(a, b) >= kLeastTime;
+}
+
+bool is_uniform(const std::vector<RatioSample>& sorted) {
+  if (!is_of_most(sorted)) return false;
   const Quartiles number = by_number(sorted);
   const Quartiles time = quartiles(sorted, [](const RatioSample& one) { return one.weight(); });
   return apart(number.median, time.median) <= kMediansApart && is_change(number) && is_change(time);
@@ -222,10 +229,21 @@ std::vector<SameKernel> launched_alike(const Uses& a, const Uses& b) {
   return out;
 }
 
-std::optional<ClockChange> change_of(std::span<const SameKernel> kernels, const Uses& a, const Uses& b) {
+std::vector<SameTimes> times_of(std::span<const SameKernel> kernels) {
   std::vector<SameTimes> times;
   for (const SameKernel& kernel : kernels) times.push_back(kernel.times);
-  return find_clock_change(times, a.time(true), b.time(true));
+  return times;
+}
+
+std::optional<ClockChange> change_of(std::span<const SameKernel> kernels, const Uses& a, const Uses& b) {
+  return find_clock_change(times_of(kernels), a.time(true), b.time(true));
+}
+
+bool is_steady(std::span<const SameKernel> kernels, const Uses& a, const Uses& b) {
+  const std::vector<RatioSample> all = ratio_samples(times_of(kernels), a.time(true), b.time(true));
+  if (!is_of_most(all)) return false;
+  const Quartiles of = by_number(all);
+  return apart(of.low, 1) < kSteady && apart(of.high, 1) < kSteady;
 }
 
 // Whether each device that both traces have changed so, too.
@@ -330,6 +348,7 @@ SameKernels same_kernels(const ComparedTrace& baseline, const ComparedTrace& can
     all_a.add(a);
     all_b.add(b);
     const std::vector<SameKernel> kernels = launched_alike(a, b);
+    if (group.comparable() && is_steady(kernels, a, b)) out.steady.push_back(group.label);
     std::optional<ClockChange> change = change_of(kernels, a, b);
     if (!change || !on_each_device(devices_a, devices_b, change->ratio)) continue;
     const UsualTimes usual = usual_times(kernels, change->ratio);
@@ -344,6 +363,8 @@ SameKernels same_kernels(const ComparedTrace& baseline, const ComparedTrace& can
       out.clocks.push_back(std::move(*change));
     }
   }
+  if (!out.clocks.empty() && !out.steady.empty())
+    out.cause += fmt::format(", though kernels of {} take as long as before", fmt::join(out.steady, ", "));
   out.kernels = in_common(all_a, all_b);
   std::ranges::sort(out.kernels, {}, [&](const SameKernel& k) {
     return std::tuple(-(static_cast<double>(k.times.baseline_time) + static_cast<double>(k.times.candidate_time)),

@@ -55,7 +55,8 @@ struct SameKernels {
   std::vector<SameKernel> kernels;                 // by time of both sides, longest first
   double baseline_share = 0, candidate_share = 0;  // of the kernel time of the groups
   std::vector<ClockChange> clocks;                 // of the groups that can be compared and have one
-  std::string_view cause = "clocks or power";      // of these, as far as the devices tell
+  std::string cause = "clocks or power";           // of these, as far as the devices tell
+  std::vector<std::string> steady;                 // groups whose kernels take as long as before
   std::vector<std::string> by_load;                // groups whose kernels changed so, which their load explains
 };
 

@@ -218,10 +218,10 @@ void about_both(const ComparedTrace& a, const ComparedTrace& b, const Comparison
                                     : fmt::format("{} of {} kernels", change.holding, change.kernels);
     out.add("clocks", "warning", "both",
             fmt::format("{}: {} launched identically in {}, with {} of the time of computation, take "
-                        "{:.3f} times as long (quartiles {:.3f} and {:.3f}): suspect {}, not code",
+                        "{:.3f} times as long (quartiles {:.3f} and {:.3f}): suspect {}{}",
                         change.group, kernels, comparison.step ? "this step and others" : "both traces",
                         part_text(change.time_share, 0), change.ratio, change.low_quartile, change.high_quartile,
-                        comparison.same.cause));
+                        comparison.same.cause, comparison.same.steady.empty() ? ", not code" : ""));
   }
 }
 

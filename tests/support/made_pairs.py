@@ -10,5 +10,14 @@ def gathered(late):
              kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", begin + own, 120 + late - own, device=device))]
 
 
+def served(dur):
+    """Twelve steps of prefill, then twelve of decode, of six kernels each; those of prefill take so many us."""
+    kinds = (1000, "execute_context_1(64)_generation_0(0)", dur), (20000, "execute_context_0(0)_generation_8(8)", 40)
+    return [event for first, mark, each in kinds for begin in range(first, first + 12 * (6 * each + 100), 6 * each + 100) for event in
+            (on_device("gpu_user_annotation", mark, begin, 6 * each + 90),
+             *(kernel(f"gemm_{i}", begin + i * (each + 10), each) for i in range(6)))]
+
+
 # Events of two traces, and what is said of them.
-MADE = {"a device that is late": (gathered(0), gathered(300), ("exposed communication", "trace-query ranks $B"))}
+MADE = {"a device that is late": (gathered(0), gathered(300), ("exposed communication", "trace-query ranks $B")),
+        "slower kernels in prefill alone": (served(40), served(50), ("though kernels of decode take as long as before",))}
