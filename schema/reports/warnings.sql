@@ -51,7 +51,7 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
    'kernel time of graph replays under the name of another kernel: durations fit positions in the replay, not names',
    'times by step and layer are reliable, by kernel or class they are not; record again, or without graphs'),
   ('host_bound', 'warning', 30.0,
-   'host bound: from the first kernel (of a step, where there are any) to the last ' || (SELECT printf('%.0f', iif(m.share < 100, min(m.share, 99), 100)) FROM temp.coverage m WHERE m.code = 'idle') ||
+   'host bound: from the first kernel (of all steps, if there are any) to the last ' || (SELECT printf('%.0f', iif(m.share < 100, min(m.share, 99), 100)) FROM temp.coverage m WHERE m.code = 'idle') ||
      ' % idle; this share of that time the devices wait for work that was not launched when they fell idle',
    'trace-query gaps shows what is recorded of the host' || iif(EXISTS (SELECT 1 FROM packed_block WHERE event_table = 'python_call'),
      '; recording python stacks slows it, too', iif((SELECT can FROM stacks), '; record python stacks to see its code', ''))),

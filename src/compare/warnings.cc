@@ -94,7 +94,7 @@ void about_side(const ComparedTrace& trace, const char* which, double unknown, b
         fmt::format("host bound: from the first kernel {}to the last {} idle, {} of that time waiting for work that "
                     "was not launched when the devices fell idle (trace-query gaps shows what is recorded of the "
                     "host)",
-                    trace.steps.steps.empty() ? "" : "of a step ", part_text(idle.idle_share(), 0),
+                    trace.steps.steps.empty() ? "" : "of all steps ", part_text(idle.idle_share(), 0),
                     part_text(idle.host_share(), 0)));
   }
   if (trace.work.outside_time > 0 && trace.work.kernel_time > 0) {

@@ -256,7 +256,7 @@ class Page(Reasons):
         code = told.sentence["id"].partition(".")[2]
         if code == "host_bound":
             idle, waiting = (f"{100 * share:.0f} %" for share in raw.idle_shares())
-            return require(text.startswith(f"host bound: from the first kernel of a step to the last {idle} idle, {waiting} of that time waiting for work that was not launched when"), text)
+            return require(text.startswith(f"host bound: from the first kernel of all steps to the last {idle} idle, {waiting} of that time waiting for work that was not launched when"), text)
         if code == "outside_steps":
             time = sum(e.end - e.begin for e in raw.outside) / sum(e.end - e.begin for e in raw.kernels)
             return require(text.startswith(f"{100 * time:.1f} % of the kernel time ({count(len(raw.outside))} kernel"), text)
