@@ -328,7 +328,8 @@ class Writer : PageWriter {
 
   Sentence other_clause(const GroupReasons& group, const Reason& reason, bool of_candidate) const {
     Sentence clause = reason_clause(words_, group, reason, of_candidate);
-    clause.text.insert(0, clause.text.find("its ") < 5 ? "; " : "; it ");
+    const bool of_its_own = clause.text.starts_with("its ") || clause.text.starts_with("all its ");
+    clause.text.insert(0, of_its_own ? "; " : "; it ");
     return clause;
   }
 
