@@ -62,6 +62,8 @@ def unknown_gate(pair):
     """One prefill step is followed by decode steps: prefill has no period, and no gate passes that in silence."""
     result = pair.compare("--section", "summary", "--gate", 1000, "--gate-metric", "period")
     require("gate: prefill, period: not known for both traces" in result.stderr, result.stderr)
+    narrow = pair.compare("--section", "gate", "--gate", 1000, "--gate-metric", "period", "--width", 40).stdout
+    require("inconclusive: prefill, period to decode: +" in " ".join(narrow.split()), narrow)
 
 
 def ledger_rows(pair, by):

@@ -249,7 +249,8 @@ void Output::separate(const std::string& title) {
   if (any_ && (human_readable || line_.renderer().name == "csv" || line_.renderer().name == "tsv")) stream() << '\n';
   if (human_readable && !title.empty()) {
     const std::string text = escape_text(title);
-    stream() << (width_ > 0 ? shorten_middle(text, width_) : text) << "\n\n";
+    for (const std::string& part : width_ > 0 ? wrap_text(text, width_) : std::vector{text}) stream() << part << '\n';
+    stream() << '\n';
   }
   any_ = true;
 }
