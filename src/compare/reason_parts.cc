@@ -25,10 +25,16 @@ constexpr double kLeastOfLayer = 0.01;  // of the lesser time of a layer: least 
 constexpr double kBeyondNoise = 0.1;    // of the time of a layer: least that it moved against others
 constexpr double kOtherwise = 0.25;     // by which the ratio of head or tail differs from that of the layers
 constexpr double kAddsUp = 0.02;        // of a change: most by which its roles may miss it
-constexpr double kLittle = 0.1;         // of a change: least that a role is named for
+constexpr double kLittle = 0.1;         // of a change: least that a role is named for, or a layer counts for
 constexpr std::size_t kMostRoles = 3;
 
 double size(const LayerPart& part) { return static_cast<double>(part.change.change); }
+
+// Of the layer's lesser time, or of the other where that is none.
+double share(const LayerPart& part) {
+  const auto [less, more] = std::minmax(part.change.baseline, part.change.candidate);
+  return more > 0 ? std::abs(size(part)) / (less > 0 ? less : more) : 0;
+}
 
 // Takes parts out of `rest` into a reason of their own.
 Reason take(Reason& rest, PlaceKind kind, const std::vector<LayerPart>& parts) {
@@ -130,13 +136,15 @@ bool otherwise(const LedgerChange& own, const LedgerChange& layers) {
   return std::abs(std::log(ratio)) > std::log1p(kOtherwise);
 }
 
-// How many layers of a row changed as it does.
+// How many layers of a row changed as it does, and not next to nothing of what one of them did.
 void count_layers(Reason& reason, const std::vector<LayerPart>& layers) {
+  double most = 0;
+  for (const LayerPart& layer : layers) most = std::max(most, share(layer));
   for (const LayerPart& layer : layers) {
     if (layer.change.baseline <= 0 && layer.change.candidate <= 0) continue;
     ++reason.place.compared;
-    const double least = kLeastOfLayer * std::min(layer.change.baseline, layer.change.candidate);
-    if ((size(layer) > 0) == (reason.change.change > 0) && std::abs(size(layer)) >= least) ++reason.place.moved;
+    const double least = std::max(kLeastOfLayer, kLittle * most);
+    if ((size(layer) > 0) == (reason.change.change > 0) && share(layer) >= least) ++reason.place.moved;
   }
   if (reason.place.compared > 0) reason.place.kind = PlaceKind::kLayers;
 }
