@@ -283,9 +283,9 @@ Sentence job_headline(const JobAnalysis& job) {
     if (matches_nothing(job)) return say("ranks.no_match", "no collective matches the selection");
     if (job.waits.apart > 0)
       return say("ranks.apart", "{ranks:# rank}, but no collective is on two of them at one time", {ranks});
-    return say("ranks.unpaired",
-               collectives > 0 ? "{ranks:# rank}, but their {collectives:# collective} could not be paired"
-                               : "{ranks:# rank} without a collective",
+    if (collectives == 0)
+      return say("ranks.independent", "{ranks:# rank} without a collective: none waits for another", {ranks});
+    return say("ranks.unpaired", "{ranks:# rank}, but their {collectives:# collective} could not be paired",
                {ranks, {"collectives", collectives}});
   }
   if (Sentence missing = waiting_for_missing(job); !missing.text.empty()) return missing;

@@ -1,7 +1,7 @@
 """`trace-query ranks` on jobs whose times are worked out here: what overlaps, and what is between steps."""
 from made_events import call, event, kernel, write_trace
 from rank_jobs import ask, near
-from trace_cases import equal, require
+from trace_cases import equal, require, run
 
 
 def write_job(folder, name, kernels):
@@ -62,5 +62,15 @@ def check_stalled_stage(folder):
         near(row["loss_per_step"], loss, 1000, name)
 
 
+def check_replicas_alone(folder):
+    """Ranks of data parallel serving have no collective: nobody waits, and two such jobs still compare."""
+    jobs = [write_job(folder, f"alone{slow}", [[("ampere_sgemm", step, 1000 * step, 1000 * step + 500 + slow * rank, 7, {}) for step in range(6)]
+                                               for rank in range(2)]) for slow in (0, 200)]
+    said = "2 ranks without a collective: none waits for another"
+    equal(ask(jobs[0])["jobs"][0]["headline"], said, "headline")
+    require(said in run("trace-query", "report", jobs[0]).stdout, "report of a folder")
+    ask(jobs[1], "--baseline", jobs[0])
+
+
 def main(cases, folder):
-    cases.each((check_overlapped, check_stalled_stage), folder)
+    cases.each((check_overlapped, check_stalled_stage, check_replicas_alone), folder)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that files named in documents and in comments exist: both outlive a renaming otherwise. And that no two headers
-define a type of one name: the linker would keep the functions of one for both.
+"""Checks that files named in documents and in comments exist: both outlive a renaming otherwise. That no two headers
+define a type of one name: the linker would keep the functions of one for both. And that templates of a sentence between
+which a condition chooses have places for the same figures: the one that is chosen seldom fails where a user is.
 
 Usage: names_test.py REPOSITORY
 """
@@ -17,6 +18,8 @@ COMMENT = re.compile(r"(?://|--)\s(.*)")
 OF_OTHERS = {"sqlite3.h", "sqlite3ext.h", "simdjson.h", "transformer.h"}  # the last one is a module of a model
 TYPE = re.compile(r"^(?:struct|class|enum class) (\w+)(?: final)?(?: :[^;{]*)? \{", re.MULTILINE)
 NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.MULTILINE)
+TEXT = r'((?:"(?:\\.|[^"\\])*"\s*)+)'
+CHOICE = re.compile(rf"\?\s*{TEXT}:\s*{TEXT}")
 PLACEHOLDER = re.compile(r"[A-Z]{4,}")  # src/report/render_NAME.cc
 
 
@@ -59,11 +62,21 @@ def types_of_one_name(root):
     return [(key[-1], files) for key, files in found.items() if len(files) > 1]
 
 
+def choices_of_other_figures(root):
+    for path in sorted((root / "src").rglob("*.cc")):
+        text = path.read_text(encoding="utf-8")
+        for choice in CHOICE.finditer(text):
+            first, second = (set(re.findall(r"\{([a-z_]+)", template)) for template in choice.groups())
+            if first != second:
+                yield path, 1 + text.count("\n", 0, choice.start()), first ^ second
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     problems = [f"{path.relative_to(root)}:{number}: there is no {name}"
                 for path, number, name in (*names_in_documents(root), *names_in_comments(root))]
     problems += [f"{' and '.join(files)} define {name}" for name, files in types_of_one_name(root)]
+    problems += [f"{path.relative_to(root)}:{line}: only one of two templates has {names}" for path, line, names in choices_of_other_figures(root)]
     print("\n".join(problems) or "all named files exist, and no type is defined twice")
     return 1 if problems else 0
 
