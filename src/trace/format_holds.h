@@ -21,6 +21,10 @@ constexpr FormatHolds format_holds(std::string_view format) {
   return {format == "kineto", format == "kineto" || ascend || is_xla(format), !device_alone, !device_alone};
 }
 
+// The stream of copies and collectives of a TPU that are in flight while its operations run or wait for them: their
+// time is none in which the device is busy.
+inline constexpr std::string_view kInFlightStream = "Async XLA Ops";
+
 // Operations of a TPU are drawn as operators where they run: their time is none of the host.
 constexpr bool operators_run_on_host(std::string_view vendor) { return vendor != "google"; }
 

@@ -158,6 +158,10 @@ def check_tpu(folder):
     equal(table(index, "SELECT count(DISTINCT cpu_op_id) FROM kernel k JOIN kernels v USING (id) WHERE hlo_op = 'while.1'"), [(2,)], "loops")
     equal({(row["host_self"], row["host_total"]) for row in rows("operators", index) if row["calls"]}, {(0, 0)}, "time on the host of what runs on the device")
     equal({row["operators"] for row in rows("breakdown", index)}, {0}, "the same")
+    # What is in flight keeps no device busy.
+    equal([(row["computing"], row["exposed_comm"], row["copy"]) for row in rows("breakdown", index)], [(55_000, 0, 0)] * 2, "busy")
+    equal({row["dur"] for row in rows("gaps", index, "--each") if row["cause"] != "[between steps]"}, {10_000}, "idle")
+    equal({row["gpu_busy"] for row in rows("steps", index)}, {55_000}, "busy time of steps")
     found = {row["hlo_op"]: (row["category"], row["flops"], row["bytes_accessed"], row["shape"], row["op_name"]) for row in rows("ops", index, "--by", "hlo")}
     equal(found["fusion.2"], ("convolution fusion", 2048, 512, "f32[8,128]", "jit(f)/layers_0/dot_general"), "what XLA says")
     equal(table(index, "SELECT DISTINCT module, input_dims FROM kernels WHERE hlo_op = 'fusion.2'"), [("layers_0", "[[64]]")], "layers, operands")

@@ -351,12 +351,12 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
   out.memory_own.assign(events.memory.size(), 0);
   const EventColumns& kernel = events.kernels;
   const EventColumns& memory = events.memory;
-  const Rows kernels = {out.kernel_rows,     steps.of_kernel,      kernel.ids("stream_id"), kernel.ids("kind"),
-                        kernel.int64s("ts"), kernel.int64s("dur"), work_of_kernel,          &out.kernel_own};
+  const Rows kernels = {out.kernel_rows,     steps.of_kernel,    kernel.ids("stream_id"), kernel.ids("kind"),
+                        kernel.int64s("ts"), kernel.busy_durs(), work_of_kernel,          &out.kernel_own};
   Rows operations = {out.memory_rows, {}, {}, {}, {}, {}, work_of_memory, &out.memory_own};
   if (copies) {
-    operations = {out.memory_rows,     steps.of_memory,      memory.ids("stream_id"), memory.ids("kind"),
-                  memory.int64s("ts"), memory.int64s("dur"), work_of_memory,          &out.memory_own};
+    operations = {out.memory_rows,     steps.of_memory,    memory.ids("stream_id"), memory.ids("kind"),
+                  memory.int64s("ts"), memory.busy_durs(), work_of_memory,          &out.memory_own};
   }
 
   StepsByDevice found;

@@ -11,6 +11,7 @@
 #include "ingest/rows/source_rows.h"
 #include "ingest/xla/xla_names.h"
 #include "trace/event_names.h"
+#include "trace/format_holds.h"
 #include "trace/kernel_name.h"
 #include "trace/python_frame.h"
 
@@ -114,7 +115,7 @@ void XlaRows::begin_line(std::int64_t id, std::string_view name) {
     if (name == "XLA Modules") line_ = Line::kModules;
   }
   if (plane_ == Plane::kTpu && name == "XLA Ops") line_ = Line::kOps;
-  if (plane_ == Plane::kTpu && name == "Async XLA Ops") line_ = Line::kAsyncOps;
+  if (plane_ == Plane::kTpu && name == kInFlightStream) line_ = Line::kAsyncOps;
   const bool device_work = line_ == Line::kStream || line_ == Line::kOps || line_ == Line::kAsyncOps;
   std::ranges::stable_sort(runs_, {}, &Run::ts);
   if (line_ == Line::kStream) device_stream({id, {}});

@@ -20,12 +20,13 @@ inline bool communicates(Work work) { return work == Work::kComm || work == Work
 // By the values of a table's column kind; what is more than that counts as the first.
 using WorkOfKind = std::array<Work, 8>;
 
-// One table. Element i has id i + 1. All spans but `left_out` have its length.
+// One table. Element i has id i + 1. All spans but the last two have its length.
 struct DeviceEvents {
   std::span<const std::int64_t> ts, dur;  // ns
   std::span<const std::uint32_t> stream, launch, kind;
   WorkOfKind work_of_kind{};
-  std::span<const std::uint8_t> left_out;  // not 0: outside the selection; empty: nothing is
+  std::span<const std::uint8_t> left_out;        // not 0: outside the selection; empty: nothing is
+  std::span<const std::int64_t> busy_durs = {};  // EventColumns::busy_durs(); empty: as `dur`
 };
 
 // A row of one of the two tables.
@@ -48,6 +49,8 @@ struct DeviceEvent {
   std::uint32_t lane, stream, launch;
   Work work;
   bool left_out;
+  bool in_flight;  // beside what the device does: it is not busy with it
+  [[nodiscard]] std::int64_t busy_until() const { return in_flight ? ts : end; }
 };
 
 // The time between two moments; events are cut off at both.
@@ -71,7 +74,8 @@ inline DeviceEvent event_at(const DeviceWork& work, const DeviceEvents& table, s
           stream,
           table.launch[row],
           table.work_of_kind[table.kind[row] & 7],
-          !table.left_out.empty() && table.left_out[row] != 0};
+          !table.left_out.empty() && table.left_out[row] != 0,
+          !table.busy_durs.empty() && table.busy_durs[row] != table.dur[row]};
 }
 
 // Calls visit(DeviceEvent) in order of ts, kernels before memory operations that start with them.

@@ -1,9 +1,11 @@
 #include "passes/columns/event_columns.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "index/packed_columns.h"
+#include "trace/format_holds.h"
 #include "trace/step_grammar.h"
 
 namespace tracedb {
@@ -58,6 +60,23 @@ void EventColumns::read(std::vector<std::string_view> columns) const {
 
 std::span<const std::int64_t> EventColumns::int64s(std::string_view column) const {
   return find(column).numbers.span();
+}
+
+std::span<const std::int64_t> EventColumns::busy_durs() const {
+  const auto durs = int64s("dur");
+  if (!busy_durs_) {
+    busy_durs_.emplace();
+    std::set<std::uint32_t> in_flight;
+    Statement streams(*database_, "SELECT id FROM stream WHERE number = ?");
+    streams.bind(1, kInFlightStream);
+    while (streams.step()) in_flight.insert(streams.id(0));
+    const auto stream = in_flight.empty() ? std::span<const std::uint32_t>() : ids("stream_id");
+    if (!in_flight.empty()) busy_durs_->assign(durs.begin(), durs.end());
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+      if (in_flight.contains(stream[i])) (*busy_durs_)[i] = 0;
+    }
+  }
+  return busy_durs_->empty() ? durs : *busy_durs_;
 }
 
 std::span<const std::uint32_t> EventColumns::ids(std::string_view column) const { return find(column).ids.span(); }

@@ -36,6 +36,8 @@ class EventColumns {
   // ts and dur, in ns, bytes, external_id, correlation, sequence_number, graph_id and graph_node_id, and the bits of
   // bandwidth_gb_s, a double; an unknown one is kUnknownValue. The span lives as long as the object.
   [[nodiscard]] std::span<const std::int64_t> int64s(std::string_view column) const;
+  // Of kernel and memory_op: "dur", but 0 of what is in flight while the device may do nothing (kInFlightStream).
+  [[nodiscard]] std::span<const std::int64_t> busy_durs() const;
   // Ids (name_id, stream_id, step_id ...), kind (not of annotations and operators), direction of memory_op, pass of
   // kernel and memory_op; 0: unknown. "kind" is a kind of trace/event_names.h, "direction" is a place in
   // copy_directions(), "pass" one in kPassNames, plus 1.
@@ -49,7 +51,8 @@ class EventColumns {
   Database* database_;
   std::string_view table_;
   std::vector<std::string_view> together_;
-  mutable Columns read_;  // so far
+  mutable Columns read_;                                        // so far
+  mutable std::optional<std::vector<std::int64_t>> busy_durs_;  // empty: "dur" itself
   mutable std::optional<std::size_t> rows_;
 };
 

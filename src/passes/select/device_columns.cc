@@ -18,7 +18,8 @@ DeviceEvents events(const EventColumns& columns, const WorkOfKind& work_of_kind,
           columns.ids("launch_id"),
           columns.ids("kind"),
           work_of_kind,
-          left_out};
+          left_out,
+          columns.busy_durs()};
 }
 
 }  // namespace

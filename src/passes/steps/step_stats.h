@@ -19,7 +19,7 @@ struct SteppedEvents {
   std::span<const std::uint32_t> stream, step;
 };
 inline SteppedEvents stepped(const EventColumns& events, std::span<const std::uint32_t> step) {
-  return {events.int64s("ts"), events.int64s("dur"), events.ids("stream_id"), step};
+  return {events.int64s("ts"), events.busy_durs(), events.ids("stream_id"), step};
 }
 
 // All times in ns. Spans and busy times are those of the device where they are longest: devices work at the same time.

@@ -228,7 +228,7 @@ const std::vector<Covered>& walk(Workload& workload, const DeviceWork& work, Win
     host.advance(event.ts, on_host);
     const std::uint32_t pass = passes[event.ref];
     const std::size_t place = (pass == 0 || pass >= kPasses ? kPasses : pass) - 1;
-    windows.add(event.lane, first_part(share_of(event.work)) + place, event.ts, event.end);
+    windows.add(event.lane, first_part(share_of(event.work)) + place, event.ts, event.busy_until());
   });
   host.advance(std::numeric_limits<std::int64_t>::max(), on_host);
   return windows.finish();

@@ -70,7 +70,7 @@ std::vector<ExposedTime> exposed_time(const DeviceWork& work, std::span<const Gr
   for (std::size_t row = 0; row < work.kernels.ts.size(); ++row) {
     if (group_of_kernel[row] == kNoGroup) continue;
     const DeviceEvent event = event_at(work, work.kernels, row, false);
-    lanes[event.lane].add_comm(event, group_of_kernel[row]);
+    if (!event.in_flight) lanes[event.lane].add_comm(event, group_of_kernel[row]);
   }
   for_each_in_order(work, [&](const DeviceEvent& event) {
     if (event.work == Work::kCompute) lanes[event.lane].add_compute(event);

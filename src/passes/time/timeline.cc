@@ -103,7 +103,8 @@ std::vector<StreamLane> walk(const DeviceWork& work, const LaunchCalls& calls, c
   const Window& window = options.window;
   std::vector<StreamLane> lanes(work.lanes);
   CauseFinder causes(calls, options.kernel_wait);
-  for_each_in_order(work, [&](const DeviceEvent& event) {
+  for_each_in_order(work, [&](DeviceEvent event) {
+    event.end = event.busy_until();
     const bool inside_graph = causes.is_inside_graph(event);
     StreamLane& lane = lanes[event.lane];
     const bool selected = !event.left_out;
