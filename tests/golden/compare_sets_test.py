@@ -190,6 +190,11 @@ def check_wrong_use(folder):
     refused("--baseline", broken, folder / "none.json", "--candidate", *b, code=3)
     speeds = run("trace-query", "compare", "--baseline", *a, "--candidate", *other).stdout
     require("another GPU" in " ".join(speeds.split()), speeds)
+    # A trace of PyTorch's profiler that names no framework may be of any.
+    for known, renamed, differs in (('"vllm::', '"own::', False), ('"own::', '"sgl::', True)):
+        for path in a:
+            path.write_text(path.read_text().replace(known, renamed))
+        equal("another framework" in text_of("--baseline", *a, "--candidate", *b), differs, renamed)
 
 
 def text_of(*arguments, **options):

@@ -9,6 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "passes/layers/model_names.h"
+
 namespace tracedb {
 namespace {
 
@@ -358,6 +360,11 @@ class PhaseMaker {
   std::vector<RunPhase> out_;
 };
 
+std::string framework_of(const Run& run) {
+  const std::string& known = run.ranks.front().framework;
+  return known == kOnlyProfiler ? "" : known;
+}
+
 std::string model_of(const Run& run) {
   for (const RollUpGroup& group : run.ranks.front().groups) {
     if (!group.work.model.empty()) return group.work.model;
@@ -383,7 +390,7 @@ std::string layers_of(const Run& run) {
 
 const std::array<RunTrait, 6> kRunTraits = {{
     {"GPU", [](const Run& run) { return run.ranks.front().gpu; }},
-    {"framework", [](const Run& run) { return run.ranks.front().framework; }},
+    {"framework", framework_of},
     {"world size", [](const Run& run) { return run.ranks.front().world_size; }},
     {"model", model_of, true},
     {"architecture", architecture_of, true},

@@ -84,7 +84,7 @@ std::optional<std::string> framework_name(const Index& index) {
     if (patterns == "operators") found.bind(1, std::string_view(operator_names(index)));
     if (found.step()) return std::string(found.text(0));
   }
-  if (index.meta("format") == "kineto") return "PyTorch";
+  if (index.meta("format") == "kineto") return std::string(kOnlyProfiler);
   return std::nullopt;
 }
 

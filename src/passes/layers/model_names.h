@@ -14,7 +14,10 @@
 
 namespace tracedb {
 
-// "vLLM", "Diffusers"; else "PyTorch" for a trace of its profiler.
+// Of a trace of its profiler of which no more is known: whichever of those that are built on PyTorch.
+inline constexpr std::string_view kOnlyProfiler = "PyTorch";
+
+// "vLLM", "Diffusers"; else kOnlyProfiler for a trace of that.
 std::optional<std::string> framework_name(const Index& index);
 
 // "LlamaForCausalLM", "flux": a pipeline of Diffusers, else the class of the model, else the file that has its code.
