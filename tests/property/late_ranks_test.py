@@ -44,6 +44,21 @@ def check_overlapped(folder):
         require(said in " ".join(row["headline"].split()), row["headline"])
 
 
+def check_stall_beside(folder):
+    """One long stall of a rank does not hide another that is late all the time."""
+    job, at = [[] for _ in range(3)], 0
+    for place in range(60):
+        ready = [at + 500 + (20_000 if (rank, place) == (0, 30) else 0) + (250 if rank == 1 else 0) for rank in range(3)]
+        end = max(ready) + 50
+        for rank in range(3):
+            begin = at + (20_000 if (rank, place) == (0, 30) else 0)
+            job[rank] += [("ampere_sgemm", place // 3, begin, ready[rank], 7, {}),
+                          ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", place // 3, ready[rank], end, 20, {})]
+        at = end + 5
+    said = ask(write_job(folder, "stall_beside", job))["jobs"][0]["headline"]
+    require("rank 0 caused most (58 %)" in said and ", and rank 1, late in 58 of them, 42 %: " in said, said)
+
+
 def check_stalled_stage(folder):
     """A stage whose host stalls between steps holds up the next one; one that stalls while nothing was sent to it does not."""
     for name, stalls, cause, loss in (("first", (3000, 0), "host", 3_800_000 - 3_000_000 // 8), ("hidden", (0, 700), "compute", 800_000)):
@@ -73,4 +88,4 @@ def check_replicas_alone(folder):
 
 
 def main(cases, folder):
-    cases.each((check_overlapped, check_stalled_stage, check_replicas_alone), folder)
+    cases.each((check_overlapped, check_stall_beside, check_stalled_stage, check_replicas_alone), folder)
