@@ -3,9 +3,11 @@
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/text/sentence.h"
+#include "compare/comparison.h"
 #include "ranks/job_analysis.h"
 #include "report/sql_report.h"
 
@@ -19,11 +21,23 @@ Report ranks_collectives(std::span<const JobAnalysis> jobs);  // each group and 
 
 // Two jobs rank by rank: `trace-query ranks --baseline`.
 
-// A row for each rank, in time per step; the parts of a row add up to its change.
+// A row for each rank, in time per step of the kinds that both have; the parts of a row add up to its change.
 Report ranks_compare(const JobAnalysis& baseline, const JobAnalysis& candidate);
 
-// What the job's step took and takes, by the rank in either that waits least, and in what these two differ.
-Sentence compare_headline(const JobAnalysis& baseline, const JobAnalysis& candidate);
+// Places of the ranks for whom the others wait: the straggler; where only the other job has one, the same rank; else
+// the one that waits least in a step, of both jobs together where their ranks are the same.
+std::pair<std::uint32_t, std::uint32_t> deciding(const JobAnalysis& baseline, const JobAnalysis& candidate);
+
+// What else than the times differs, by the traces of those ranks.
+struct JobReservations {
+  std::vector<std::string> differences;  // devices, work, load
+  bool other_work = false;
+  std::vector<std::string> warnings;
+};
+JobReservations job_reservations(const ComparedTraces& traces, const Comparison& comparison);
+
+// What the job's step took and takes, by those ranks, and in what these two differ.
+Sentence compare_headline(const JobAnalysis& baseline, const JobAnalysis& candidate, const JobReservations& but);
 std::vector<std::string> compare_notes(const JobAnalysis& baseline, const JobAnalysis& candidate);
 
 // What `trace-query ranks` says of a job in words.

@@ -212,6 +212,7 @@ class SetsWriter : PageWriter {
     const double change = row.candidate - row.baseline;
     const double to_pct = one.period.baseline > 0 ? 100 / one.period.baseline : 0;
     std::string what;
+    if (row.name == "[exposed communication]") what = ", with waiting for other ranks";  // each rank is read by itself
     if (row.kind == SetRowKind::kSpeed) what = row.named ? ": cannot be told apart" : ": the GPUs' speed";
     if (row.kind == SetRowKind::kLoad) what = fmt::format(": {} of a step", phase.phase.load);
     if (row.kind == SetRowKind::kRareSteps) what = ": steps that are too long to be regular";

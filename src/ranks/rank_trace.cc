@@ -90,6 +90,7 @@ class RankReader {
     const DeviceWork work = columns.work();
     const std::uint32_t lane = device ? lane_of(columns, work, *device) : main_lane(work);
     std::size_t elsewhere = 0;
+    windows_.resize(workload_.steps().steps.size() + 1);
     for_each_in_order(work, [&](const DeviceEvent& event) {
       if (event.lane == lane) return add(event);
       if (communicates(event.work)) ++elsewhere;
@@ -103,11 +104,18 @@ class RankReader {
     for (std::uint32_t place = 0; place < lanes.size(); ++place) {
       if (!device || place == lane) add_figures(lanes[place]);
     }
+    add_windows();
   }
 
  private:
   void add(const DeviceEvent& event) {
     const std::int64_t start = event.ts + out_.shift, end = event.end + out_.shift;
+    if (is_selected(event)) {
+      auto& [begin, until, has_kernels] = windows_[workload_.steps().of(event.ref)];
+      if (until == kUnknownValue) begin = start;
+      until = std::max(until, end);
+      has_kernels |= !event.ref.is_memory_op;
+    }
     out_.working.add(start, end);
     if (event.work != Work::kCopy) out_.computing_or_comm.add(start, end);
     if (event.work == Work::kCompute) {
@@ -115,6 +123,20 @@ class RankReader {
       if (!event.ref.is_memory_op) add_compute(event, start, end);
     }
     if (communicates(event.work)) add_collective(event, start, end);
+  }
+
+  void add_windows() {
+    std::vector<StepStart> starts;
+    for (std::uint32_t step = 1; step < windows_.size(); ++step) {
+      if (windows_[step].has_kernels) starts.push_back({step, 0, windows_[step].begin});
+    }
+    const std::vector<std::int64_t> periods = device_periods(workload_.steps(), starts).within_kind;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      const auto& [step, device, begin] = starts[i];
+      const std::int64_t next = periods[i] == kUnknownValue ? kUnknownValue : begin + periods[i];
+      out_.windows.push_back({step, workload_.steps().steps[step - 1].info.kind, begin, windows_[step].end, next});
+    }
+    if (starts.empty() && windows_[0].has_kernels) out_.windows = {{0, {}, windows_[0].begin, windows_[0].end}};
   }
 
   [[nodiscard]] bool is_selected(const DeviceEvent& event) const {
@@ -184,6 +206,11 @@ class RankReader {
   Workload& workload_;
   JobTexts& texts_;
   RankTrace& out_;
+  struct Ran {
+    std::int64_t begin = kUnknownValue, end = kUnknownValue;
+    bool has_kernels = false;
+  };
+  std::vector<Ran> windows_;  // of what is selected, by step
   std::unordered_map<std::uint32_t, Described> described_;
   std::vector<std::string> short_names_;
   std::span<const std::uint32_t> names_, annotations_;

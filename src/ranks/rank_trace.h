@@ -59,6 +59,14 @@ struct TimeParts {
   std::int64_t compute = 0, comm = 0, copy = 0, idle = 0;  // comm and copy: exposed only
 };
 
+// On the rank's device, of a step that is selected, or has a part that is.
+struct StepWindow {
+  std::uint32_t step = 0;  // place + 1; 0: of no step, where no step is selected
+  StepKind kind = StepKind::kUnknown;
+  std::int64_t begin = 0, end = 0;    // from its first work to the end of its last
+  std::int64_t next = kUnknownValue;  // where the next one begins, if that follows it and is of its kind
+};
+
 struct RankTrace {
   std::int64_t rank = 0;
   std::string trace;
@@ -70,6 +78,7 @@ struct RankTrace {
   TaskWaits tasks;       // of the selected window
   std::vector<StepFacts> steps;
   std::vector<StepStats> step_stats;         // element 0: in no step
+  std::vector<StepWindow> windows;           // in order of step
   std::vector<CollectiveEvent> collectives;  // of the device that has most of them, in order of start
   std::vector<ComputeKernel> compute;        // in order of start
   TimeCover computing, computing_or_comm, working;

@@ -42,8 +42,6 @@ class Splitter {
       : ranks_(ranks),
         matching_(matching),
         clocks_(clocks),
-        waited_(ranks.size()),
-        first_(ranks.size()),
         chance_(ranks.size()),
         counted_(ranks.size()),
         sure_(ranks.size()),
@@ -230,7 +228,9 @@ class Splitter {
       sums.waiting += waiting;
       (wait.is_whole ? sums.transfer : sums.undivided) += time - waiting;
       sums.exposed += exposed;
-      (wait.arrival == Arrival::kFirst ? first_ : waited_)[one.rank][one.step] += exposed;
+      StepWaits& step = out_.ranks[one.rank].steps[one.step];
+      step.exposed += exposed;
+      if (wait.arrival == Arrival::kFirst) step.first += exposed;
       wait.waiting += waiting;
       wait.exposed += exposed;
     }
@@ -338,21 +338,9 @@ class Splitter {
     const std::vector<CollectiveEvent>& events = ranks_[rank].collectives;
     for (std::size_t i = 0; i < events.size(); ++i) {
       if (!divided_[rank][i] && events[i].selected && events[i].group_size != 1)
-        waits.undivided.steps.insert(events[i].step);
+        waits.steps[events[i].step].is_divided = false;
     }
-    std::int64_t until = std::numeric_limits<std::int64_t>::min();
-    for (std::size_t i = 0; i < events.size(); ++i) {
-      const CollectiveEvent& one = events[i];
-      if (!one.selected || !waits.undivided.steps.contains(one.step)) continue;
-      const std::int64_t start = std::max(one.start, until);
-      until = std::max(one.end, until);
-      waits.undivided.comm += until > start ? until - start - ranks_[rank].computing.covered(start, until) : 0;
-    }
-    for (const std::uint32_t step : waits.undivided.steps) {
-      waits.undivided.waiting += waited_[rank][step];
-      waits.undivided.comm -= first_[rank][step];
-    }
-    for (const auto& [step, exposed] : first_[rank]) waits.first += exposed;
+    for (const auto& [step, one] : waits.steps) waits.first += one.first;
     if (2 * sure_[rank] < waits.last) {  // of most it is not known
       waits.excess.reset();
       waits.classes.clear();
@@ -387,8 +375,6 @@ class Splitter {
   const Matching& matching_;
   std::span<const RankClock> clocks_;
   std::vector<std::vector<bool>> divided_;  // events of each rank that have all their members
-  // By each rank: exposed waiting by its step, and apart from it that at Arrival::kFirst.
-  std::vector<std::map<std::uint32_t, std::int64_t>> waited_, first_;
   std::vector<Chance> chance_;
   std::vector<std::uint32_t> kept_, synchronising_;    // collectives of these ranks, selected or not
   std::vector<std::optional<std::uint32_t>> counted_;  // of each rank the last collective in its excess

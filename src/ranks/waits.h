@@ -85,14 +85,14 @@ struct HostCause {
   double share = 0;   // of that time
 };
 
-// Exposed, of one rank in the steps that have a collective which is not matched with all members.
-struct UndividedSteps {
-  std::set<std::uint32_t> steps;       // place + 1; 0: in none
-  std::int64_t comm = 0, waiting = 0;  // without RankWaits::first
+// Of one rank in a step.
+struct StepWaits {
+  std::int64_t exposed = 0, first = 0;  // exposed waiting; of that, where Arrival::kFirst
+  bool is_divided = true;               // its collectives are matched with all members
 };
 
 struct RankWaits {
-  UndividedSteps undivided;
+  std::map<std::uint32_t, StepWaits> steps;           // by place + 1; 0: in none
   WaitSums sums;                                      // of the collectives it takes part in
   std::int64_t first = 0;                             // of `sums.exposed`: where Arrival::kFirst
   std::size_t last = 0;                               // collectives where it was late

@@ -149,17 +149,19 @@ def check_pairs(folder):
 
 def check_jobs(folder):
     """The ranks of a job are one run, whichever folders they lie in."""
-    for side in ("a", "b"):
+    for side, more in (("a", ()), ("b", ()), ("c", ("--late", "1:compute:300000"))):
         for number in range(3):
             (folder / side).mkdir(exist_ok=True)
-            run("make-trace", "job", "--ranks", 2, "--seed", 10 * number + ord(side), folder / side / f"night{number}")
+            run("make-trace", "job", "--ranks", 2, "--seed", 10 * number + ord(side), *more, folder / side / f"night{number}")
     for truth in folder.glob("*/*.truth.json"):
         truth.unlink()
     found = compare(folder / "a", folder / "b")
     equal([row["traces"] for row in found["sets"]], [2] * 6, "traces of a run")
     require(all(row["baseline_runs"] == 3 for row in found["verdict"]), found["verdict"])
     one = run("trace-query", "compare", folder / "a/night0", folder / "b/night0", "--gate", 50)
-    require("one run a side: run-to-run variance is unknown" in one.stderr and "[job]" in one.stdout, one.stderr)
+    require("one run a side: run-to-run variance is unknown" in " ".join(one.stdout.split()) and "[job]" in one.stdout, one.stdout)
+    late = text_of(folder / "a", folder / "c")
+    require("[exposed communication], with waiting for other ranks: +" in late, late)
 
 
 def refused(*arguments, code=2):

@@ -4,16 +4,17 @@ from rank_jobs import ask, near
 from trace_cases import equal, require, run
 
 
-def write_job(folder, name, kernels):
-    """Of each rank what runs: (name, step, begin, end, stream, arguments), in us; each is launched 5 us before it begins."""
+def write_job(folder, name, kernels, **head):
+    """Of each rank what runs: (name, step, begin, end, stream, arguments), in us; each is launched 5 us before it begins. A step is its
+    number, or that and its name."""
     (folder / name).mkdir(parents=True)
     for rank, ran in enumerate(kernels):
         events, steps = [], {}
         for number, (what, step, begin, end, stream, arguments) in enumerate(ran, 1):
             events += [call("cudaLaunchKernel", 1000 + begin - 5, 2, number), kernel(what, 1000 + begin, end - begin, stream, correlation=number, **arguments)]
             steps.setdefault(step, []).append(1000 + begin - 6)
-        events += [event("user_annotation", f"ProfilerStep#{step}", min(at), max(at) + 4 - min(at)) for step, at in steps.items()]
-        write_trace(folder / name / f"rank{rank}.json", events, distributedInfo={"rank": rank, "world_size": len(kernels)})
+        events += [event("user_annotation", step[1] if isinstance(step, tuple) else f"ProfilerStep#{step}", min(at), max(at) + 4 - min(at)) for step, at in steps.items()]
+        write_trace(folder / name / f"rank{rank}.json", events, distributedInfo={"rank": rank, "world_size": len(kernels)}, **head)
     return folder / name
 
 
@@ -84,8 +85,47 @@ def check_replicas_alone(folder):
     said = "2 ranks without a collective: none waits for another"
     equal(ask(jobs[0])["jobs"][0]["headline"], said, "headline")
     require(said in run("trace-query", "report", jobs[0]).stdout, "report of a folder")
-    ask(jobs[1], "--baseline", jobs[0])
+    compared = ask(jobs[1], "--baseline", jobs[0])["compare"]
+    equal([(row["change"], row["computation"], row["idle"]) for row in compared[:2]], [(0, 0, 0), (0, 200_000, -200_000)], "of two jobs")
+
+
+def serving(folder, name, kinds, gap=100, requests=16, stall=0, **head):
+    """A job of two ranks: prefill (P) computes for 2000 us and decode (D) for 400 us, then both reduce for 50 us; `gap` between steps."""
+    job, at = [[], []], 0
+    for number, kind in enumerate(kinds):
+        context, generation = ("1(512)", "0(0)") if kind == "P" else ("0(0)", f"{requests}({requests})")
+        step = (number, f"execute_context_{context}_generation_{generation}")
+        end = at + (2000 if kind == "P" else 400)
+        for ran in job:
+            ran += [("ampere_sgemm", step, at, end, 7, {}), ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", step, end, end + 50, 20, {})]
+        at = end + 50 + gap + stall * (number == 5)
+    return write_job(folder, name, job, **head)
+
+
+def check_same_steps(folder):
+    """Two jobs are compared by steps of the kinds that both have: neither their mix, nor their number, nor a stall makes a change."""
+    devices = {"deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-80GB"}]}
+    often, seldom, decode = "PDDPDDPDDPDD", "PDDDDDPDDDDD", "DDDDDDDD"
+    for name, before, after, options, change, said in (
+            ("mix", (seldom,), (often,), (), 0, "a step (prefill, decode) takes"),
+            ("mix_decode", (seldom,), (often,), ("--phase", "decode"), 0, "a decode step takes 550 us, 550 us before (+0.0 %), about the same"),
+            ("number", ("DDDD", 600), (decode * 2, 600), (), 0, "a decode step takes 1.05 ms, 1.05 ms before"),
+            ("gap", ("DDDD",), ("DDDD", 400), (), 300_000, "a decode step takes 850 us, 550 us before (+54.5 %); rank 0 waits least: +300 us idle"),
+            ("stall", (decode,), (decode, 100, 16, 9000), (), 0, "a decode step takes 550 us"),
+            ("kinds", ("PPPP",), (decode,), (), None, "no kind of steps in common: not compared"),
+            ("load", (decode,), (decode, 100, 32), (), 0, "(+0.0 %), but decode: 32 requests a step, 16 before, about the same"),
+            ("device", (decode,), (decode, 100, 16, 0, devices), (), 0, "but NVIDIA A100-SXM4-80GB against ")):
+        sides = [serving(folder, f"{name}_{side}", *made[:4], **(made[4] if len(made) > 4 else {})) for side, made in (("before", before), ("after", after))]
+        asked = (sides[1], "--baseline", sides[0], *options)
+        near(ask(*asked)["compare"][-1]["change"] or 0, change or 0, 1, name)
+        text = " ".join(run("trace-query", "ranks", *asked).stdout.split())
+        require(said in text, f"{name}: {text}")
+        if name == "gap":  # what --gate says is part of the answer, of the same change
+            for words, code in (("--gate 80", 0), ("--gate 5 --gate-inconclusive fail", 1)):
+                document = run("trace-query", "compare", "-q", "--json", *sides, *words.split(), code=code).stdout
+                require('"+54.55 %"' in document.replace("period: +54.55 %", '"+54.55 %"'), document)
+                require("gate 5 %: FAILED" in run("trace-query", "compare", *sides, *words.split(), code=code).stdout or code == 0, words)
 
 
 def main(cases, folder):
-    cases.each((check_overlapped, check_stall_beside, check_stalled_stage, check_replicas_alone), folder)
+    cases.each((check_overlapped, check_stall_beside, check_stalled_stage, check_replicas_alone, check_same_steps), folder)

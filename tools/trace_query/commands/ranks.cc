@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -14,6 +15,7 @@
 #include "report/sql_report.h"
 #include "report_page/html/safe_text.h"
 #include "trace_query/command.h"
+#include "trace_query/commands/compare/compare_parts.h"
 #include "trace_query/help.h"
 #include "trace_query/open.h"
 #include "trace_query/options.h"
@@ -72,15 +74,16 @@ Picture waiting_picture(const JobAnalysis& job, const std::map<std::uint32_t, St
   return {"ranks-waiting", "ranks", "Who holds the others up, by step", std::move(note), data.take()};
 }
 
-ReportPage ranks_page(const JobAnalysis& job, std::vector<PageTable> tables, const std::vector<std::string>& notes) {
+ReportPage ranks_page(const JobAnalysis& job, const std::vector<std::string>& told, std::vector<PageTable> tables,
+                      const std::vector<std::string>& notes) {
   ReportPage page;
   page.kind = "ranks";
   page.command = "ranks";
   page.title = job.name;
   page.sides = {{"a", job.name, fmt::format("{} ranks", job.ranks.size()), ""}};
-  page.text.push_back({BlockKind::kHeadline, "", job_headline(job).text});
+  for (const std::string& sentence : told) page.text.push_back({BlockKind::kHeadline, "", sentence});
   for (const std::string& note : notes) {
-    if (page.text.size() == 1) page.text.push_back({BlockKind::kHeading, "", "Warnings"});
+    if (page.text.size() == told.size()) page.text.push_back({BlockKind::kHeading, "", "Warnings"});
     page.text.push_back({BlockKind::kItem, "", note});
   }
   const auto by_step = waiting_by_step(job);
@@ -97,6 +100,8 @@ ReportPage ranks_page(const JobAnalysis& job, std::vector<PageTable> tables, con
 struct Answer {
   std::vector<JobAnalysis> jobs;
   std::optional<JobAnalysis> baseline;
+  JobReservations but;  // where there is a baseline
+  std::optional<GateResult> gate;
   std::map<std::string_view, Report> of_traces;  // sections by name
   std::vector<std::string> notes;
 };
@@ -113,6 +118,7 @@ struct RanksSection {
   std::string_view report = {};  // about each trace
 };
 constexpr RanksSection kRanksSections[] = {
+    {"gate", "Gate", nullptr, Shown::kAsData},
     {"compare", "Against the baseline", nullptr, Shown::kAlways},
     {"jobs", "Jobs", ranks_jobs, Shown::kAsData},
     {"ranks", "Ranks", ranks_ranks, Shown::kAlways},
@@ -124,6 +130,7 @@ constexpr RanksSection kRanksSections[] = {
 
 std::vector<Column> columns_of(const RanksSection& section) {
   if (section.make != nullptr) return section.make({}).columns;
+  if (section.name == "gate") return declared_columns("compare_gate");
   if (section.report.empty()) return declared_columns("ranks_compare");
   std::vector<Column> out = report_columns(report_script(section.report));
   const std::vector<Column> of_ranks = ranks_ranks({}).columns;
@@ -147,6 +154,7 @@ std::vector<const RanksSection*> requested_ranks_sections(const CommandLine& lin
   const bool human = line.for_people();
   for (const RanksSection& section : kRanksSections) {
     if (section.name == "compare" && !line.has("baseline")) continue;
+    if (section.name == "gate" && !line.has("gate")) continue;
     const bool is_usual = section.shown == Shown::kAlways || (section.shown == Shown::kAsData && !human);
     if (asked.empty() ? is_usual : std::ranges::find(asked, section.name) != asked.end()) out.push_back(&section);
   }
@@ -162,6 +170,10 @@ std::vector<Job> requested_jobs(const CommandLine& line, std::vector<Job> all) {
   require_known("job", *name, known);
   std::erase_if(all, [&](const Job& job) { return job.name != *name; });
   return all;
+}
+
+const OpenedTrace& trace_of(const Job& job, std::size_t place, const Traces& traces) {
+  return traces.opened[job.members[job.by_device ? 0 : place]];
 }
 
 JobAnalysis analysis_of(const Job& job, const Traces& traces, const RequestedWorkload& requested) {
@@ -181,7 +193,7 @@ JobAnalysis analysis_of(const Job& job, const Traces& traces, const RequestedWor
   for (std::size_t place = 0; place < out.ranks.size(); ++place) {
     RankWaits& waits = out.waits.ranks[place];
     if (waits.last == 0 || out.waits.cause_of(static_cast<std::uint32_t>(place)) != LateCause::kHost) continue;
-    Workload workload = requested.of(traces.opened[job.members[job.by_device ? 0 : place]].index);
+    Workload workload = requested.of(trace_of(job, place, traces).index);
     waits.host = find_host_cause(workload, out.ranks[place], waits);
   }
   return out;
@@ -211,6 +223,7 @@ void add_rows(Report& out, std::string_view report, const Job& job, const Traces
 
 Report section_of(const RanksSection& section, const Answer& answer) {
   if (section.make != nullptr) return section.make(answer.jobs);
+  if (section.name == "gate") return gate_report(*answer.gate, answer.jobs.front().name);
   if (section.report.empty()) return ranks_compare(*answer.baseline, answer.jobs.front());
   return answer.of_traces.at(section.name);
 }
@@ -227,8 +240,10 @@ void drop_rare_columns(Report& report) {
 Report headlines(const Answer& answer) {
   Report out{declared_columns("sentences"), {}, {}, true};
   if (answer.baseline) {
-    add_sentence(out, answer.jobs.front().name, compare_headline(*answer.baseline, answer.jobs.front()));
+    add_sentence(out, answer.jobs.front().name, compare_headline(*answer.baseline, answer.jobs.front(), answer.but));
   }
+  if (answer.gate)
+    add_sentence(out, answer.jobs.front().name, say("ranks.gate", "{gate}", {{"gate", to_string(*answer.gate)}}));
   // In a folder of all sorts of traces most are alone.
   const auto is_alone = [](const JobAnalysis& job) { return job.ranks.size() == 1; };
   const auto alone = static_cast<std::size_t>(std::ranges::count_if(answer.jobs, is_alone));
@@ -288,7 +303,8 @@ void print_html(const CommandLine& line, Output& output, const Answer& answer) {
     drop_column(report, "job");
     tables.push_back({std::string(section->name), std::string(section->title), "", std::move(report)});
   }
-  output.print_page(ranks_page(answer.jobs.front(), std::move(tables), answer.notes));
+  output.print_page(
+      ranks_page(answer.jobs.front(), sentence_texts(headlines(answer)), std::move(tables), answer.notes));
   for (const std::string& note : answer.notes) output.note(note);
 }
 
@@ -313,6 +329,7 @@ std::vector<std::string> notes_of(const CommandLine& line, const Traces& traces,
   if (!answer.baseline) return notes;
   for (const std::string& note : job_notes(*answer.baseline)) notes.push_back("baseline: " + note);
   for (const std::string& note : compare_notes(*answer.baseline, answer.jobs.front())) notes.push_back(note);
+  notes.insert(notes.end(), answer.but.warnings.begin(), answer.but.warnings.end());
   return notes;
 }
 
@@ -329,25 +346,45 @@ Traces open_all(const CommandLine& line, std::span<const std::string> inputs, In
   return out;
 }
 
-// The only job of --baseline, or that of --job.
-JobAnalysis baseline_of(const CommandLine& line, const RequestedWorkload& requested, int& exit_code) {
+// The only job of --baseline, or that of --job, and its traces.
+std::pair<Traces, JobAnalysis> baseline_of(const CommandLine& line, const RequestedWorkload& requested,
+                                           int& exit_code) {
   const std::vector<std::string> folder = {*line.text("baseline")};
   std::vector<std::string> notes;
   const std::vector<std::string> inputs = find_inputs(folder, std::nullopt, &notes);
   for (const std::string& one : notes) note(line, "baseline: " + one);
   InputLoop loop(inputs);
-  const Traces traces = open_all(line, inputs, loop);
+  Traces traces = open_all(line, inputs, loop);
   exit_code = loop.exit_code();
   const std::vector<Job> jobs = requested_jobs(line, find_jobs(traces.facts).jobs);
-  if (jobs.size() == 1) return analysis_of(jobs.front(), traces, requested);
+  if (jobs.size() == 1) {
+    JobAnalysis job = analysis_of(jobs.front(), traces, requested);
+    return {std::move(traces), std::move(job)};
+  }
   throw usage_error("--baseline {}: {} there, and one is needed; name its traces by a pattern", folder.front(),
                     counted(jobs.size(), "job is", "jobs are"));
 }
 
+// What `compare` says of the traces of the ranks by which the jobs are compared.
+void compare_traces_of(const CommandLine& line, const Traces& baseline, const Traces& candidate, Answer& answer) {
+  const auto [a, b] = deciding(*answer.baseline, answer.jobs.front());
+  const TraceSource sources[] = {{trace_of(*answer.baseline, a, baseline).index, "baseline"},
+                                 {trace_of(answer.jobs.front(), b, candidate).index, "candidate"}};
+  const ComparedTraces loaded = load_traces(sources, {line.text("step-regex")}, requested_rules(line).get());
+  const auto gate = requested_gate(line);
+  CompareOptions options;
+  if (line.has("phase")) options.phase = fmt::format("{}", fmt::join(line.names("phase"), ","));
+  if (gate) options.least_change = gate->percent / 100;
+  const Comparison comparison = compare_traces(loaded.traces[0], loaded.traces[1], loaded.kernel_names, options);
+  answer.but = job_reservations(loaded, comparison);
+  if (gate) answer.gate = judge_by_gate(*gate, comparison, [](const std::string&) {});
+}
+
 int answer_ranks(const CommandLine& line, bool as_page) {
   requested_ranks_sections(line);
+  if (!line.has("baseline")) line.refuse({"gate", "gate-metric", "gate-inconclusive"}, "ranks: --{} needs --baseline");
   const RequestedWorkload requested(line, true);  // each rank has a device of its own
-  std::optional<JobAnalysis> baseline;
+  std::optional<std::pair<Traces, JobAnalysis>> baseline;
   int exit_code = 0;  // of the baseline
   if (line.has("baseline")) baseline = baseline_of(line, requested, exit_code);
   InputLoop loop(line.inputs());
@@ -373,22 +410,27 @@ int answer_ranks(const CommandLine& line, bool as_page) {
     throw usage_error("{} found to compare with the baseline, and one is needed; --job NAME chooses",
                       counted(answer.jobs.size(), "job is", "jobs are"));
   }
-  answer.baseline = std::move(baseline);
+  if (baseline) {
+    answer.baseline = std::move(baseline->second);
+    compare_traces_of(line, baseline->first, traces, answer);
+  }
   answer.notes = notes_of(line, traces, found, answer);
   Output output(line);
   as_page ? print_html(line, output, answer) : print(line, output, answer);
   output.finish();
-  return std::max(exit_code, loop.exit_code());
+  return answer.gate && answer.gate->failed() ? 1 : std::max(exit_code, loop.exit_code());
 }
 
 int run_ranks(const Command& command, std::span<const std::string> args) {
   CommandLine line(command, {OptionGroup::kPage, OptionGroup::kPlaces, OptionGroup::kSteps, OptionGroup::kRules,
                              OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
   line.add("section", OptionKind::kList,
-           "jobs, ranks, causes, steps, collectives, compare (default: all); breakdown, step-breakdown: where the time "
+           "jobs, ranks, causes, steps, collectives, compare, gate (default: all); breakdown, step-breakdown: where "
+           "the time "
            "of each rank, or of its steps, goes");
   line.add("job", "of the jobs found in the folders only this one");
   line.add("baseline", "folder or pattern of another job, with which this one is compared rank by rank");
+  add_gate_options(line);
   if (!line.parse(args)) return 0;
   return answer_ranks(line, line.page());
 }

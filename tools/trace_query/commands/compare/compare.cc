@@ -440,13 +440,7 @@ int run_compare(const Command& command, std::span<const std::string> args) {
       "class: operations and ledger by the plain classes, also where the two traces name one operation differently; "
       "not of sets of runs");
   line.add("step", "of one trace: why this step takes longer or less long than the others of its kind and batch");
-  line.add("gate", "exit 1 if the candidate is significantly slower by more than this many percent: 5, 5%");
-  line.add("gate-inconclusive",
-           "what --gate does where there is too little to judge by: pass (default) or fail; where nothing at all could "
-           "have a verdict (other load, two kinds of steps, overlap) it fails unless pass is written out");
-  line.add("gate-metric",
-           "metric that --gate judges: the worse of period and span (worse, the default), or one of span, busy, period "
-           "and kernel_time of a step; of sets of runs the worse of period and period-at-equal-speed, or one of them");
+  add_gate_options(line);
   line.add("allow-different-work", OptionKind::kFlag,
            "compare models, or shapes, that are known to differ as if they did the same work");
   line.add("save-baseline", OptionKind::kOutputFile,

@@ -29,6 +29,10 @@ struct CompareRequest {
 // Of that many percent, with what --gate-inconclusive says.
 Gate requested_gate(const CommandLine& line, double percent);
 
+// Of two traces; nullopt: without --gate.
+std::optional<Gate> requested_gate(const CommandLine& line);
+void add_gate_options(CommandLine& line);
+
 CompareRequest parse_compare_request(const CommandLine& line);
 
 // Error{kUsage} for a name in --phase that is no kind of steps.

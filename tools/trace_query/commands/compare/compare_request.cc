@@ -63,6 +63,33 @@ Gate requested_gate(const CommandLine& line, double percent) {
   return {percent, {}, fails, line.has("gate-inconclusive") && !fails};
 }
 
+std::optional<Gate> requested_gate(const CommandLine& line) {
+  const auto percent = line.percent("gate");
+  if (!percent) {
+    line.refuse({"gate-metric", "gate-inconclusive"}, "--{} needs --gate");
+    return std::nullopt;
+  }
+  Gate out = requested_gate(line, *percent);
+  out.metric = line.choice<std::optional<StepMetric>>("gate-metric",
+                                                      {{"worse", std::nullopt},
+                                                       {"span", StepMetric::kSpan},
+                                                       {"busy", StepMetric::kBusy},
+                                                       {"period", StepMetric::kPeriod},
+                                                       {"kernel_time", StepMetric::kKernelTime}},
+                                                      "use worse, span, busy, period and kernel_time");
+  return out;
+}
+
+void add_gate_options(CommandLine& line) {
+  line.add("gate", "exit 1 if the candidate is significantly slower by more than this many percent: 5, 5%");
+  line.add("gate-inconclusive",
+           "what --gate does where there is too little to judge by: pass (default) or fail; where nothing at all could "
+           "have a verdict (other load, two kinds of steps, overlap) it fails unless pass is written out");
+  line.add("gate-metric",
+           "metric that --gate judges: the worse of period and span (worse, the default), or one of span, busy, period "
+           "and kernel_time of a step; of sets of runs the worse of period and period-at-equal-speed, or one of them");
+}
+
 std::size_t traces_of_folder(const std::string& path) {
   std::error_code error;
   return std::filesystem::is_directory(path, error) ? find_inputs(std::vector{path}, std::nullopt).size() : 0;
@@ -108,19 +135,8 @@ CompareRequest parse_compare_request(const CommandLine& line) {
   out.options.plain_classes = line.text("by") == "class";
   if (const auto percent = line.percent("min-confidence", 0, 100, ", 0 to 100"))
     out.options.least_confidence = *percent / 100;
-  if (const auto percent = line.percent("gate")) {
-    out.gate = requested_gate(line, *percent);
-    out.gate->metric = line.choice<std::optional<StepMetric>>("gate-metric",
-                                                              {{"worse", std::nullopt},
-                                                               {"span", StepMetric::kSpan},
-                                                               {"busy", StepMetric::kBusy},
-                                                               {"period", StepMetric::kPeriod},
-                                                               {"kernel_time", StepMetric::kKernelTime}},
-                                                              "use worse, span, busy, period and kernel_time");
-    out.options.least_change = out.gate->percent / 100;
-  } else {
-    line.refuse({"gate-metric", "gate-inconclusive"}, "--{} needs --gate");
-  }
+  out.gate = requested_gate(line);
+  if (out.gate) out.options.least_change = out.gate->percent / 100;
   const auto of_layers = [](const Section* section) { return section->name == "layers"; };
   out.options.layer_changes = (!out.page || line.page()) && std::ranges::any_of(out.sections, of_layers);
   const bool arranged = line.has("sort") || line.has("columns");

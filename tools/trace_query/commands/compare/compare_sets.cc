@@ -295,32 +295,6 @@ std::vector<std::string> options_of(const CommandLine& line, std::span<const std
   return out;
 }
 
-// The gate of two jobs, one run a side: of the same rank of both, since all ranks of a job wait for each other.
-bool job_fails(const CommandLine& line, const SetInputs& inputs) {
-  const CompareRequest request = parse_compare_request(line);
-  const ActiveRules rules = requested_rules(line);
-  std::array<std::map<std::int64_t, std::string>, 2> by_rank;
-  for (std::size_t side = 0; side < 2; ++side) {
-    for (const std::string& input : inputs[side]) {
-      const OpenedTrace opened = open_trace(input, line);
-      if (const auto rank = opened.index.meta_int64("rank")) by_rank[side].emplace(*rank, input);
-    }
-  }
-  for (const auto& [rank, input] : by_rank[0]) {
-    const auto other = by_rank[1].find(rank);
-    if (other == by_rank[1].end()) continue;
-    const OpenedTrace baseline = open_trace(input, line), candidate = open_trace(other->second, line);
-    const TraceSource sources[] = {{baseline.index, input}, {candidate.index, other->second}};
-    const ComparedTraces loaded = load_traces(sources, {line.text("step-regex")}, rules.get());
-    const Comparison comparison =
-        compare_traces(loaded.traces[0], loaded.traces[1], loaded.kernel_names, request.options);
-    const GateResult gate = judge_by_gate(*request.gate, comparison, [](const std::string&) {});
-    note(line, fmt::format("rank {} of both jobs: {}", rank, to_string(gate)));
-    return gate.failed();
-  }
-  throw usage_error("compare: --gate: the jobs have no rank in common");
-}
-
 }  // namespace
 
 void add_set_options(CommandLine& line) {
@@ -392,12 +366,9 @@ int run_sets(const Command& command, const CommandLine& line, std::span<const st
   for (const std::string& one : notes) note(line, one);
   line.refuse({"normalise", "by", "save-baseline", "baseline-file", "min-confidence", "allow-different-work", "step"},
               "compare: --{} does not go with two folders of jobs, which are compared rank by rank");
-  // `ranks` has no gate.
-  for (const char* option : {"--gate", "--gate-metric", "--gate-inconclusive"}) take_option(words, option);
   words.insert(words.end(), {"--baseline", given[0].front(), given[1].front()});
   const Command& ranks = *known_command("ranks");
-  const int code = ranks.run(ranks, words);
-  return line.has("gate") && job_fails(line, inputs) ? 1 : code;
+  return ranks.run(ranks, words);
 }
 
 }  // namespace tracedb
