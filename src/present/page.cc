@@ -586,7 +586,10 @@ class Writer : PageWriter {
 }  // namespace
 
 Page compare_page(const PageInput& input, std::size_t width) {
-  return fitting_page(kMostReasons, kMostLines, width, [&](std::size_t most) { return Writer(input, most).run(); });
+  Page page =
+      fitting_page(kMostReasons, kMostLines, width, [&](std::size_t most) { return Writer(input, most).run(); });
+  quote_sides(page, input.baseline + input.candidate);
+  return page;
 }
 
 }  // namespace tracedb

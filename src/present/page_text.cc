@@ -114,6 +114,16 @@ std::string shell_text(const NextStep& step) {
   return out;
 }
 
+void quote_sides(Page& page, const std::string& paths) {
+  if (shell_word(paths) == paths) return;
+  for (Block& block : page) {
+    std::string& text = block.text;
+    if (block.kind != BlockKind::kCommand || !text.starts_with("trace-query ")) continue;
+    for (std::size_t at = text.find(" $"); at < text.find(" --"); at = text.find(" $", at + 1))
+      text.insert(at + 3, "\"").insert(at + 1, "\"");
+  }
+}
+
 std::string json_text(const NextStep& step) {
   JsonWriter out;
   out.open('{').member("command", step.command).member("sides", step.sides).key("options").open('{');

@@ -40,6 +40,9 @@ struct Block {
 
 using Page = std::vector<Block>;
 
+// Quotes the sides in its commands for a shell, where one of the paths that they stand for needs that.
+void quote_sides(Page& page, const std::string& paths);
+
 // The mark of an item without a name or number: the bullet of a text. Markdown and HTML have their own.
 inline constexpr const char* kBullet = "-";
 

@@ -536,6 +536,7 @@ ReportPage trace_page(Workload& workload, const TracePageInput& input) {
   page.text = TraceWords({workload.index(), trace, loaded.kernel_names, account, warnings, findings, input.path,
                           input.selection})
                   .run();
+  quote_sides(page.text, input.path);
   const auto roles_of = [&](std::span<const std::uint32_t> rows) {
     LayerSet layers = trace.layers;
     layers.by_step.resize(rows.size());

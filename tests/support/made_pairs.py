@@ -27,6 +27,6 @@ def served(dur):
 
 
 # Events of two traces, and what is said of them.
-MADE = {"a device that is late": (gathered(0), gathered(300), ("exposed communication", "trace-query ranks $B")),
+MADE = {"a device that is late": (gathered(0), gathered(300), ("exposed communication", 'trace-query ranks "$B"')),
         "less communication beside slower kernels": (exchanged(100, 60), exchanged(160, 30), ("; it waits 30.0 us less for communication",)),
         "slower kernels in prefill alone": (served(40), served(50), ("though kernels of decode take as long as before",))}

@@ -10,6 +10,7 @@
 #include "base/files/input_file.h"
 #include "base/text/decimal.h"
 #include "base/text/regular_expression.h"
+#include "present/page_text.h"
 #include "sql/database.h"
 
 namespace tracedb {
@@ -228,7 +229,8 @@ std::string selection_text(const CommandLine& line) {
   std::string text;
   for (const char* option : kSelectionOptions) {
     if (!line.has(option)) continue;
-    text += fmt::format("{}--{} {}", text.empty() ? "" : " ", option, fmt::join(line.words(option), ","));
+    const std::string chosen = fmt::format("{}", fmt::join(line.words(option), ","));
+    text += fmt::format("{}--{} {}", text.empty() ? "" : " ", option, shell_word(chosen));
   }
   return text.empty() ? "everything" : text;
 }
