@@ -52,7 +52,9 @@ JsonWriter header(std::span<const WindowSide> sides) {
     if (first) cuts_first = 1;
     if (last) cuts_last = 1;
     JsonWriter source;
-    source.member("source", side.workload.index().meta("source_path").value_or(""));
+    // A file to hand on has no path of this machine.
+    const std::filesystem::path path = side.workload.index().meta("source_path").value_or("");
+    source.member("source", path.filename().string());
     source.member("hash", side.workload.index().meta("source_hash").value_or(""));
     sources += (sources.empty() ? "{" : ",{") + source.str() + "}";
   }
