@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text/closest_name.h"
 #include "passes/layers/stack_table.h"
+#include "trace/display_name.h"
 
 namespace tracedb {
 namespace {
@@ -63,12 +64,30 @@ std::vector<bool> stream_ids(const Index& index, const Selection& selection) {
   return out;
 }
 
+// Names that fit as tables show them.
+void add_shown(Database& database, const std::string& glob, std::vector<bool>& ids) {
+  Statement all(database, "SELECT id, name FROM kernel_name"), fits(database, "SELECT ?1 GLOB ?2");
+  std::vector<std::uint32_t> own;
+  std::vector<std::string> names;
+  while (all.step()) {
+    own.push_back(all.id(0));
+    names.emplace_back(all.text(1));
+  }
+  for (std::size_t i = 0; const std::string& shown : display_names(names)) {
+    fits.bind(1, std::string_view(shown)).bind(2, std::string_view(glob));
+    if (fits.step() && fits.int64(0) != 0) for_id(ids, own[i]) = true;
+    fits.reset();
+    ++i;
+  }
+}
+
 std::vector<bool> name_ids(const Index& index, const Selection& selection) {
   Statement statement(index.database(), kNamesInUse);
   if (selection.name_glob) statement.bind(1, std::string_view(*selection.name_glob));
   if (selection.name_regex) statement.bind(2, std::string_view(*selection.name_regex));
   std::vector<bool> out;
   while (statement.step()) for_id(out, statement.id(0)) = true;
+  if (out.empty() && selection.name_glob) add_shown(index.database(), *selection.name_glob, out);
   return out;
 }
 
