@@ -259,10 +259,13 @@ Request request(const CommandLine& line) {
 
 // Of --param, and of `values` where it says nothing.
 SqlParameters parameters(const CommandLine& line, SqlParameters values) {
+  std::set<std::string> given;
   for (const std::string& text : line.words("param")) {
     const std::size_t equals = text.find('=');
     if (equals == 0 || equals == std::string::npos) throw usage_error("--param {}: give name=value", text);
-    values[text.substr(0, equals)] = text.substr(equals + 1);
+    const std::string name = text.substr(0, equals);
+    if (!given.insert(name).second) throw usage_error("--param {}: given twice", name);
+    values[name] = text.substr(equals + 1);
   }
   return values;
 }
