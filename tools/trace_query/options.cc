@@ -308,12 +308,15 @@ void CommandLine::limit_rights() const {
   for (const OutputOption& output : outputs_) {
     if (has(output.name)) throw usage_error("--read-only goes without --{}: answers on standard output", output.name);
   }
-  std::vector<std::filesystem::path> readable;  // what the command line names, and the index beside it
+  std::vector<std::filesystem::path> readable;  // what the command line names, and the index or the trace beside it
   const auto add = [&](const std::string& word) {
     std::error_code error;
     if (word.empty() || !std::filesystem::exists(word, error)) return;
     readable.emplace_back(word);
     readable.push_back(sidecar_path(word));
+    // Not where a link leads out of the folder.
+    if (const auto trace = trace_beside(word); trace && !std::filesystem::is_symlink(*trace, error))
+      readable.push_back(*trace);
   };
   std::ranges::for_each(inputs_, add);
   std::ranges::for_each(positional_, add);

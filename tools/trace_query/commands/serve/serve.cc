@@ -109,8 +109,8 @@ FileDescriptor listen_at(const std::string& path) {
   const int failure = errno;
   ::umask(before);
   if (out.is_open()) return out;
-  throw Error(ErrorCode::kResource, fmt::format("{}: {}; where no server uses it any more, remove it",
-                                                printable_path(path), std::strerror(failure)));
+  const char* const advice = fs::is_socket(path) ? "; where no server uses it any more, remove it" : "";
+  throw Error(ErrorCode::kResource, fmt::format("{}: {}{}", printable_path(path), std::strerror(failure), advice));
 }
 
 // By a page that leads there: arguments of processes can be read by everyone, and a browser's would hold the token.
