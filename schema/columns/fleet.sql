@@ -24,7 +24,7 @@
 -- column: bytes | Bytes | bytes | sum | 1 | size of the index, or of a trace without one
 -- column: trace | Trace | text |  | 1 | path of the trace
 -- column: index_path | Index | text |  | 1 | path of the index
--- column: reason | Reason | text |  | 8 wrapped | why an index is unusable
+-- column: reason | Reason | text |  | 8 wrapped | why an index is unusable, or why a trace gets none
 
 -- table: trend_points
 -- trend: a row for each run of a series.
@@ -54,6 +54,8 @@
 -- column: now | Now | ns |  | 8 | median of the newest level; of a steady change where its line ends
 -- column: change_pct | Change (%) | percent |  | 8 | of the newest level against the one before
 -- column: p | p |  |  | 2 | share of random orders of the runs with a change as large
+-- column: newest | Newest | count |  | 2 | newest runs beyond all others of their level, too few for a change
+-- column: newest_pct | Newest (%) | percent |  | 2 | of these against the others of that level
 
 -- table: trend_sets
 -- trend --sets: a row for each set of runs of a series.

@@ -255,19 +255,20 @@ Report trend_series(std::span<const TrendSeries> series, const std::string& metr
     const auto dated = std::ranges::count(one.points, true, &TrendPoint::dated);
     const bool changed = !one.changes.empty();
     const auto change = last_change_pct(one);
-    out.rows.push_back({one.label, metric, trend_headline(one, metric).text, static_cast<std::int64_t>(values.size()),
-                        static_cast<std::int64_t>(one.points.size() - values.size()),
-                        static_cast<std::int64_t>(one.changes.size()), date_of(one.points.front()),
-                        date_of(one.points.back()),
-                        dated == 0                        ? "file"
-                        : dated == std::ssize(one.points) ? "trace"
-                                                          : "both",
-                        changed ? Cell(date_of(point_at(one, one.changes.back().at))) : Cell(),
-                        changed ? time_cell(one.changes.back().before) : Cell(),
-                        changed          ? time_cell(one.changes.back().after)
-                        : values.empty() ? Cell()
-                                         : time_cell(middle_of(values)),
-                        known_cell(change), changed ? Cell(one.changes.back().p) : Cell()});
+    out.rows.push_back(
+        {one.label, metric, trend_headline(one, metric).text, static_cast<std::int64_t>(values.size()),
+         static_cast<std::int64_t>(one.points.size() - values.size()), static_cast<std::int64_t>(one.changes.size()),
+         date_of(one.points.front()), date_of(one.points.back()),
+         dated == 0                        ? "file"
+         : dated == std::ssize(one.points) ? "trace"
+                                           : "both",
+         changed ? Cell(date_of(point_at(one, one.changes.back().at))) : Cell(),
+         changed ? time_cell(one.changes.back().before) : Cell(),
+         changed          ? time_cell(one.changes.back().after)
+         : values.empty() ? Cell()
+                          : time_cell(middle_of(values)),
+         known_cell(change), changed ? Cell(one.changes.back().p) : Cell(), static_cast<std::int64_t>(one.newest),
+         one.newest > 0 && std::isfinite(newest_pct(one)) ? Cell(newest_pct(one)) : Cell()});
   }
   return out;
 }

@@ -409,6 +409,11 @@ const std::vector<std::string>& CommandLine::inputs() const {
   return inputs_;
 }
 
+bool CommandLine::hides(std::string_view column) const {
+  const std::string sort = text("sort").value_or("");
+  return for_people() && !has("columns") && sort.substr(0, sort.rfind(':')) != column;
+}
+
 bool CommandLine::page() const {
   if (!has_page_) return false;
   if (!knows("format")) return true;

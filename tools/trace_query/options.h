@@ -98,6 +98,8 @@ class CommandLine {
 
   [[nodiscard]] const Renderer& renderer() const;  // that of people where page()
   [[nodiscard]] bool for_people() const { return renderer().audience == Audience::kHuman; }
+  // Whether a column that says little is left out: for people, who did not ask for it.
+  [[nodiscard]] bool hides(std::string_view column) const;
   [[nodiscard]] bool can_page() const { return has_page_; }
   [[nodiscard]] bool page() const;                        // --format html, or a file that ends so
   [[nodiscard]] std::string_view written_format() const;  // of these

@@ -53,8 +53,10 @@ class Collector {
     std::error_code error;
     if (fs::is_directory(given, error)) {
       TraceList list = list_traces({given}, default_globs(), {}, Indexes::kTake);
-      if (read_only_)
+      if (read_only_) {
         leading_out += std::erase_if(list.traces, [&](const fs::path& one) { return leads_out(one, given); });
+        leading_out += std::erase_if(list.unreadable, [&](const auto& one) { return leads_out(one.path, given); });
+      }
       for (const fs::path& path : list.traces) listed_.insert(path);
       for (const fs::path& path : list.traces) add_file(path);
       for (const auto& [folder, why] : list.unreadable) entries_.push_back(catalogue_unreadable(folder, why));
@@ -137,6 +139,18 @@ void keep_where(std::vector<CatalogueEntry>& entries, const std::string& express
   std::erase_if(entries, [&](const CatalogueEntry&) { return !kept.contains(number++); });
 }
 
+// Another form of a run that is there is not indexed, which is said of it.
+void mark_other_forms(std::vector<CatalogueEntry>& entries) {
+  std::vector<std::string> traces;
+  for (const CatalogueEntry& entry : entries) traces.push_back(entry.trace);
+  keep_one_form(traces, nullptr);
+  const std::set<fs::path> kept(traces.begin(), traces.end());
+  for (CatalogueEntry& entry : entries) {
+    if (entry.state == CatalogueState::kNotIndexed && !kept.contains(entry.trace))
+      entry.reason = "another form of a run that is there: trace-ingest leaves it out";
+  }
+}
+
 // Each index once, in the order of the arguments, within a folder of the paths, as far as --where keeps it; traces
 // without one are not ingested.
 std::vector<CatalogueEntry> read_catalogue(const CommandLine& line, std::vector<std::string>& notes) {
@@ -148,6 +162,7 @@ std::vector<CatalogueEntry> read_catalogue(const CommandLine& line, std::vector<
   if (collector.in_cache > 0)
     notes.push_back(counted(collector.in_cache, "trace has its index", "traces have their indexes") +
                     " in the cache directory: left out");
+  mark_other_forms(entries);
   const std::size_t all = entries.size();
   if (const auto where = line.text("where")) keep_where(entries, *where);
   if (all == 0 && notes.empty()) notes.emplace_back("no trace and no index");
@@ -168,14 +183,10 @@ int report_unusable(const std::vector<CatalogueEntry>& entries, bool must_be_val
   return code;
 }
 
-// Traces without an index of which trace-ingest would make one: another form of a run that has one is not read.
+// Traces without an index of which trace-ingest would make one.
 std::size_t count_not_indexed(const std::vector<CatalogueEntry>& entries) {
-  std::vector<std::string> traces;
-  for (const CatalogueEntry& entry : entries) traces.push_back(entry.trace);
-  keep_one_form(traces, nullptr);
-  const std::set<fs::path> kept(traces.begin(), traces.end());
   return static_cast<std::size_t>(std::ranges::count_if(entries, [&](const CatalogueEntry& entry) {
-    return entry.state == CatalogueState::kNotIndexed && kept.contains(entry.trace);
+    return entry.state == CatalogueState::kNotIndexed && entry.reason.empty();
   }));
 }
 
@@ -208,7 +219,7 @@ int run_ls(const Command& command, std::span<const std::string> args) {
   add_state(entries, CatalogueState::kOutOfDate, "out of date", notes);
   Report report{declared_columns("ls"), {}};
   for (const CatalogueEntry& entry : entries) report.rows.push_back(catalogue_row(entry));
-  if (line.for_people() && !line.has("columns")) drop_device_clock(report);
+  if (line.hides("period_on")) drop_device_clock(report);
   Output output(line);
   output.print(std::move(report), {"ls", line.positional()}, notes);
   output.finish();
@@ -356,8 +367,8 @@ void print(const CommandLine& line, Output& output, const TrendRequest& request,
   for (const std::string& note : notes) output.note(note);
   output.sentences(headlines(request, series), "trend", line.positional());
   const auto add = [&](const char* section, Report report) {
-    if (human && series.size() == 1 && !line.has("columns")) drop_column(report, "series");
-    if (human && !line.has("columns")) drop_column(report, "index_path");  // of programs
+    if (series.size() == 1 && line.hides("series")) drop_column(report, "series");
+    if (line.hides("index_path")) drop_column(report, "index_path");  // of programs
     if (human && CycleWords::active()) name_cycles(report);
     output.section(std::move(report), {"trend", line.positional(), section});
   };

@@ -193,7 +193,7 @@ int run_stacks(const Command& command, std::span<const std::string> args) {
   const Parameters parameters = {{"indent", std::int64_t{human ? 2 : 0}}};
   return run_pass_reports(
       line, {"stacks", options, parameters,
-             [human, frames = options.frames](const CommandLine&, Workload& workload, TraceReport& result) {
+             [human, frames = options.frames](const CommandLine& own, Workload& workload, TraceReport& result) {
                Database& database = workload.index().database();
                const bool any_stack =
                    database.query_int64("SELECT 1 FROM temp.call_tree WHERE frame <> '[no stack]' LIMIT 1").has_value();
@@ -205,7 +205,7 @@ int run_stacks(const Command& command, std::span<const std::string> args) {
                  result.warnings.push_back(no_frame_text(frames));
                  if (human) result.report.rows.clear();  // one row that says the same
                }
-               if (human) drop_column(result.report, "frames");  // people see the number behind the frame
+               if (own.hides("frames")) drop_column(result.report, "frames");  // people see the number behind the frame
              }});
 }
 
@@ -336,7 +336,7 @@ void finish_layers(const CommandLine& line, Workload& workload, TraceReport& res
   }
   if (is_by(line, "pass")) add_pass_note(workload.index(), notes);
   // With a single stack, its name is not repeated in each row.
-  if (line.for_people() && layers.stacks.size() < 2) drop_column(result.report, "stack");
+  if (line.hides("stack") && layers.stacks.size() < 2) drop_column(result.report, "stack");
 }
 
 void finish_steps(const CommandLine& line, Workload& workload, TraceReport& result) {
@@ -348,7 +348,7 @@ void finish_steps(const CommandLine& line, Workload& workload, TraceReport& resu
       result.warnings.emplace_back("no step gives its number of decode requests: steady state is unknown");
     }
   }
-  if (line.for_people() && !line.has("columns")) drop_device_clock(result.report);
+  if (line.hides("period_on")) drop_device_clock(result.report);
 }
 
 // Says what steps of a kind take that are not in its period, where that is another time.
