@@ -195,6 +195,21 @@ def check_every_table(folder):
             require(str(folder) not in client.text("compare", baseline="a", candidate="b", section=section), f"a path in {section}")
 
 
+def check_notes(folder):
+    """What an answer in words leaves out, and an index that is out of date, are told."""
+    run("make-trace", "job", "--layers", "2", "--missing", 2, folder)
+    for trace in folder.glob("rank*.json"):
+        ingest(trace, trace.with_name(trace.name + ".tracedb"))
+    with Client(folder) as client:
+        told = client.text("ranks", folder=".")
+        require(told.startswith("note: 1 of 4 ranks is not there (2)") and "note: clocks set by" in told, told)
+        trace = folder / "rank0.json"
+        trace.write_text(trace.read_text().replace(":", " :", 1).replace(", ", ",", 1))
+        for tool, arguments in (("report", {"index": "rank0.json"}), ("table", {"index": "rank0.json", "report": "ops"}),
+                                ("compare", {"baseline": "rank1.json", "candidate": "rank0.json"})):
+            client.fails("rank0.json: out of date", tool, **arguments)
+
+
 def check_options(folder):
     """A text is what it is: no option, no file, whatever it begins with."""
     with Client(indexes(folder)) as client:
@@ -485,6 +500,11 @@ def check_formats(folder):
     shortened = everything[0]["name"]
     shortened = shortened[:4] + "…" + shortened[-3:]
     require(rows("kernels", "--name", shortened, index), f"--name {shortened}")
+    kinds = index_of(folder / "kinds.json", [kernel(f"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::{kind}Ops<float>>>(R)", 10 * n, 5)
+                                             for n, kind in enumerate(("Mean", "Sum", "ArgMax"))])
+    for width in ("60", "200"):
+        told = [line.split("  ")[-1].strip() for line in run("trace-query", "kernels", kinds, "--columns", "total_time,name", "--width", width).stdout.splitlines()[2:5]]
+        equal([len(rows("kernels", "--name", name, kinds)) for name in told], [1] * 3, f"names as a table shows them: {told}")
 
 
 def check_budget(cases, folder):
@@ -506,5 +526,5 @@ def check_budget(cases, folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_protocol, check_schemas, check_questions, check_every_table, check_options, check_errors, check_places, check_cancel, check_damaged, check_read_only, check_foreign, check_cursors, check_formats))
+    cases.each_apart((check_protocol, check_schemas, check_questions, check_every_table, check_notes, check_options, check_errors, check_places, check_cancel, check_damaged, check_read_only, check_foreign, check_cursors, check_formats))
     cases.run_apart("budget", lambda own: check_budget(cases, own))

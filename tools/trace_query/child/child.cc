@@ -16,6 +16,7 @@
 
 #include "base/files/input_file.h"
 #include "base/stream/content_hash.h"
+#include "base/text/amounts.h"
 #include "base/text/characters.h"
 #include "base/text/closest_name.h"
 #include "base/text/split.h"
@@ -188,6 +189,21 @@ std::string Question::message() const {
                      faults.size() > 1 ? fmt::format(", and {} more", faults.size() - 1) : "");
 }
 
+std::vector<std::string> Question::notes() const {
+  constexpr std::size_t kMost = 10;
+  constexpr std::string_view kNote = "note: ";
+  std::vector<std::string> out;
+  for (std::string_view line : split_lines(said_)) {
+    if (line.starts_with(kNote)) line.remove_prefix(kNote.size());
+    if (!line.empty() && !line.starts_with(kProgram)) out.emplace_back(line);
+  }
+  if (out.size() <= kMost) return out;
+  const std::size_t more = out.size() - kMost;
+  out.resize(kMost);
+  out.push_back(counted(more, "further note"));
+  return out;
+}
+
 IndexNames::IndexNames(std::span<const std::string> given, bool follows) : follows_(follows) {
   for (const std::string& one : given) {
     if (!std::filesystem::exists(one)) throw Error(ErrorCode::kInput, printable_path(one) + ": not there");
@@ -215,8 +231,8 @@ void IndexNames::look_again() {
     const std::string& given = given_[i];
     std::error_code error;
     const std::filesystem::path folder(given);
-    shown_[given + "/"] = "";
-    shown_[given] = ".";
+    shown_[given + "/"] = prefix(i);
+    shown_[given] = given_.size() > 1 ? given_names_[i] : ".";
     if (!std::filesystem::is_directory(folder, error)) {
       folders_.push_back(given);
       if (std::filesystem::exists(folder, error)) paths_[without_suffix(given_names_[i])] = given;
@@ -345,8 +361,9 @@ std::string IndexNames::without_paths(std::string_view text) const {
       begin = begin.substr(0, static_cast<std::size_t>(std::ranges::mismatch(begin, path).in1 - begin.begin()));
       found = shown_.upper_bound(begin);
     }
-    const bool is_path = found != shown_.end() && text.starts_with(found->first) &&
-                         (found->second != "." || !goes_on(text.substr(found->first.size())));
+    const bool is_path =
+        found != shown_.end() && text.starts_with(found->first) &&
+        (std::ranges::find(given_, found->first) == given_.end() || !goes_on(text.substr(found->first.size())));
     out += is_path ? std::string_view(found->second) : text.substr(0, 1);
     text.remove_prefix(is_path ? found->first.size() : 1);
   }
@@ -379,7 +396,7 @@ std::vector<std::string> words_of(std::string_view line) {
   for (const char c : line) {
     if (c == '\'') {
       quoted = !quoted;
-    } else if (c != ' ' || quoted) {
+    } else if (quoted || (c != ' ' && c != '"')) {  // "$T"
       word += c;
     } else if (!word.empty()) {
       out.push_back(std::move(word));

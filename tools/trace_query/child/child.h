@@ -38,7 +38,8 @@ class Question {
   // It ended well; of a command over folders also where some of their traces could not be read, which others were.
   [[nodiscard]] bool has_answer() const;
   [[nodiscard]] const std::string& printed() const { return printed_; }  // to be thrown away without has_answer()
-  [[nodiscard]] std::string message() const;  // the first that it said went wrong, and how many more
+  [[nodiscard]] std::string message() const;             // the first that it said went wrong, and how many more
+  [[nodiscard]] std::vector<std::string> notes() const;  // what it said beside its answer
 
  private:
   pid_t pid_ = -1;

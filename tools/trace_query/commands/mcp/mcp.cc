@@ -199,6 +199,8 @@ class McpServer {
     }
     const std::string text = names_.without_paths(asked.printed());
     const std::string_view command = call.question.words.front();
+    std::string notes;
+    for (const std::string& note : asked.notes()) notes += fmt::format("note: {}\n", names_.without_paths(note));
     const std::string page = command == "report" || command == "compare" ? with_calls(text, names_, call.question.words)
                              : command == "info" || command == "ranks"   ? with_file_names(text)
                                                                          : text;
@@ -208,7 +210,7 @@ class McpServer {
       left_out = fmt::format("\n[left out: {}]", why);
     }
     const std::string shown =
-        call.question.is_table ? tables_of(text, call) + left_out : part_of(page + left_out, call);
+        call.question.is_table ? tables_of(text, call) + left_out : part_of(notes + page + left_out, call);
     send_text(call.id, call.is_stateless, shown, false);
   }
 

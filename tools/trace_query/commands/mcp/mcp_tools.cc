@@ -213,7 +213,7 @@ std::map<std::string, std::string> sides_of(const IndexNames& names, const std::
 std::string with_file_names(const std::string& page) {
   std::string out;
   for (std::size_t i = 0; i < page.size();) {
-    const bool begins = page[i] == '/' && (i == 0 || page[i - 1] == ' ');
+    const bool begins = page[i] == '/' && (i == 0 || page[i - 1] == ' ' || page[i - 1] == '\n');
     const std::size_t end = begins ? std::min(page.find_first_of(" \n", i), page.size()) : i + 1;
     const std::size_t slash = begins ? page.rfind('/', end - 1) : i;
     out += begins ? page.substr(slash + 1, end - slash - 1) : page.substr(i, 1);
