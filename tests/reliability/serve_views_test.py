@@ -1,4 +1,5 @@
 """What the pages of `trace-query serve` lead to, over plain sockets: statements and their rows, tabs beside each other, errors, names."""
+import gzip
 import html
 import json
 import os
@@ -6,7 +7,7 @@ import re
 import shutil
 from urllib.parse import quote_plus, urljoin
 
-from served import Server, links, quoted, skip_without_serve, until
+from served import DAY, FIRST, Server, dated, links, quoted, skip_without_serve, until
 from trace_cases import equal, ingest, make_trace, require, run
 
 
@@ -86,10 +87,22 @@ def check_tabs(server):
     until(lambda: not any([b"Looking" in server.get(view)[2] for view in views]), 60, "no levels")
 
 
+def check_back(server):
+    """Two sets lead to the sections that sets have; a section that is sorted leads back; sorted by what people are not shown, it has all forms."""
+    found = [link for link in links(server, "c?a=a&b=b&sets=1") if "sets=1" in link]
+    equal((len(found), {server.get(link)[0] for link in found}), (5, {200}), f"sections of sets: {found}")
+    (back,) = (link for link in links(server, "c/kernels?a=a&b=b&sort=op&offset=2") if link.startswith("c?"))
+    equal((back, server.get(back)[0]), ("c?a=a&b=b", 200), "from a section to its comparison")
+    for table, column in (("steps", "period_on"), ("layers", "stack"), ("stacks", "frames"), ("trend", "index_path")):
+        equal(server.get(f"{'' if table == 'trend' else 't/'}{table}.md?i=a&sort={column}")[0], 200, f"{table} by {column}")
+    require(b"No rows behind the first 9999." in server.get("t/kernels?i=a&offset=9999")[2], "beyond the last row")
+    equal(json.loads(server.get("w.json?i=a&step=1")[2])["tracedb"]["sources"][0]["source"], "a.json", "the trace of a window, which has no path of the machine")
+
+
 def check_errors(server):
     """A page that says what is wrong looks like the others and leads back."""
     for view in ("no-such-view", "t/kernels?i=a&op=nonsense", "t/nothing?i=a", "help/x", "c/kernels?a=a&b=nobody", "t?i=nobody", "t?i=" + quote_plus("b…b"),
-                 "t/timeline/x.csv?i=a", "t/a/b/c?i=a"):
+                 "t/timeline/x.csv?i=a", "t/a/b/c?i=a", "?sort=nothing", "?offset=-1", "t/kernels?i=a&offset=x"):
         status, _, body = server.get(view)
         found = [urljoin("/" + view, html.unescape(link))[1:] for link in re.findall(r'(?:href|src)="([^"#]+)"', body.decode()) if link != "data:,"]
         require(status in (400, 404) and b'class="crumbs"' in body and "" in found, f"{view}: {status} {found}")
@@ -113,6 +126,47 @@ def check_file_names(folder):
         shown = re.findall(r'<th scope="row"><a href="([^"]*)">([^<]*)</a></th>', body)
         equal((len(shown), [text for _, text in shown if "tracedb" in text]), (len(names), []), "names")
         equal([server.get(html.unescape(link))[0] for link, _ in shown], [200] * len(names), f"{shown}")
+
+
+def listed(server, query):
+    """(number of traces in the list, what its filter is read as, the command that lists them)"""
+    body = server.get("?" + query)[2].decode()
+    command = re.search("Command</summary><code>([^<]*)", body)
+    count, words = re.search(r"</button> (\d+) traces?(?: of \d+)?( for which this SQL is true| with these words|)", body).groups()
+    return int(count), words.split(" ")[-1], command and html.unescape(command[1])
+
+
+def check_catalogue(folder):
+    """What the list says of runs that are slower but few, of traces without an index of their own, and of links; filters and orders."""
+    for name in ("nights", "job"):
+        (folder / name).mkdir(parents=True)
+    for night in range(12):
+        trace = make_trace(folder / "nights" / f"{night:02}.json", "--layers", 2, "--steps", 4, "--clock", 1 if night < 10 else 1.3)
+        ingest(dated(trace, FIRST + night * DAY), trace.with_suffix(".tracedb"))
+        trace.unlink()
+    for rank in range(2):
+        ingest(make_trace(folder / f"job/rank{rank}.json", "--layers", 1, "--steps", 2, "--rank", rank), folder / f"job/rank{rank}.json.tracedb")
+    (folder / "job/rank1.json.gz").write_bytes(gzip.compress((folder / "job/rank1.json").read_bytes()))
+    (folder / "out").symlink_to(folder.parent / "shown")
+    with Server(folder) as server:
+        until(lambda: b"Looking" not in server.get("")[2], 60, "no levels")
+        body = server.get("")[2].decode()
+        require("; the newest runs of 1 are slower, too few for a change</h1>" in body, body[:3000])
+        require(re.search(r'c\?a=nights/09&amp;b=nights/11">slower \+[\d.]+ %, too few runs for a change<', body), "the change of the newest run")
+        require("1 link leads out of the folder: left out" in body, "a link")
+        require("unusable" not in body, "a link that is left out")
+        row = re.search(r"<tr>.*rank1.json.gz.*", body)[0]
+        require("another form of a run" in row and "trace-ingest job" not in row, f"another form: {row}")
+        for query, expected in (("f=steps+BETWEEN+3+AND+6", (12, "true", "trace-query ls . '--where=steps BETWEEN 3 AND 6'")), ("f=NOT+complete", (0, "true", "trace-query ls . '--where=NOT complete'")),
+                                ("f=complete&sort=gpu", (14, "true", "trace-query ls . --where=complete --sort=gpu:asc")), ("f=trace", (13, "words", None)), ("f=nights+11", (1, "words", None)),
+                                ("state=indexed&f=steps+IN+(2)", (2, "true", r"trace-query ls . '--where=(steps IN (2)) AND state IS '\''indexed'\'''")),
+                                ("job=nights", (12, "", None)), ("gpu=%5Bnone%5D", (1, "", "trace-query ls . '--where=gpu IS NULL'"))):
+            equal(listed(server, query), expected, query)
+        body = server.get("?sort=period")[2].decode()
+        shown = [float(number) * {"us": 1, "ms": 1000}[unit] for number, unit in re.findall(r'class="number">([\d.]+) (us|ms)[^<]*</td><td>', body)]
+        equal((len(shown), shown), (14, sorted(shown, reverse=True)), "by the period that is shown, which is the span where there is none")
+        jobs = [link for link in links(server, "j?f=job") if "job=" in link]
+        equal([server.get(link)[0] for link in jobs], [200] * len(jobs), f"jobs: {jobs}")
 
 
 def check_cycles(folder):
@@ -147,7 +201,8 @@ def main(cases, folder):
         ingest(make_trace(folder / f"{name}.json", "--layers", layers, "--steps", 4), shown / f"{name}.tracedb")
         (folder / f"{name}.json").unlink()
     with Server(shown) as server:
-        cases.each((check_statements, check_rows, check_tabs, check_errors), server)
+        cases.each((check_statements, check_rows, check_tabs, check_back, check_errors), server)
     cases.run("stacks", check_stacks, folder / "stacks")
+    cases.run("catalogue", check_catalogue, folder / "catalogue")
     cases.run("file names", check_file_names, folder / "names")
     cases.run("cycles", check_cycles, folder / "cycles")

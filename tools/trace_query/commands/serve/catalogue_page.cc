@@ -1,17 +1,22 @@
 // The first page, and series over time: see view_parts.h.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <span>
 
+#include "base/failure.h"
 #include "base/text/amounts.h"
 #include "base/text/characters.h"
 #include "base/text/split.h"
 #include "present/page_text.h"
+#include "report/sql_report.h"
 #include "report_page/html/safe_text.h"
 #include "report_page/served/served_page.h"
+#include "shared/usage_error.h"
+#include "sql/database.h"
 #include "trace_query/commands/serve/view_parts.h"
 
 namespace tracedb {
@@ -29,7 +34,9 @@ struct Point {
 struct Series {
   std::string label, headline;
   double change_pct = std::nan("");  // of its last change
-  std::vector<Point> points;         // in order of time
+  double newest_pct = std::nan("");  // of its newest values, which are beyond all others of their level
+  double newest = 0;                 // how many these are: too few for a change
+  std::vector<Point> points = {};    // in order of time
 
   [[nodiscard]] std::vector<double> values() const {
     std::vector<double> out;
@@ -38,7 +45,8 @@ struct Series {
     }
     return out;
   }
-  [[nodiscard]] bool is_slower() const { return change_pct > 0; }
+  [[nodiscard]] bool is_sure() const { return std::isfinite(change_pct); }
+  [[nodiscard]] double last_change() const { return is_sure() ? change_pct : newest_pct; }
 };
 
 std::vector<Series> read_series(const Value& document) {
@@ -46,7 +54,8 @@ std::vector<Series> read_series(const Value& document) {
   std::map<std::string, std::size_t> places;
   for (const Value& row : rows_of(document, "series")) {
     places[text_at(row, "series")] = out.size();
-    out.push_back({text_at(row, "series"), text_at(row, "headline"), number_at(row, "change_pct"), {}});
+    out.push_back({text_at(row, "series"), text_at(row, "headline"), number_at(row, "change_pct"),
+                   number_at(row, "newest_pct"), number_at(row, "newest")});
   }
   for (const Value& row : rows_of(document, "points")) {
     const auto found = places.find(text_at(row, "series"));
@@ -64,11 +73,13 @@ std::string comparison_link(const std::string& a, const std::string& b, const st
   return html_link({text, fmt::format("c?a={}&b={}", url_text(a), url_text(b))});
 }
 
-// The last run before the level that the last run is on; null: the level never changed.
-const Point* before_change(const Series& series) {
+// The last run before the level that the last run is on, or before the newest values in that; null: there is none.
+const Point* before_change(const Series& series, bool is_sure) {
   const Point* out = nullptr;
+  auto older = static_cast<double>(series.values().size()) - series.newest;
   for (const Point& point : series.points) {
-    if (point.level + 1 == series.points.back().level && std::isfinite(point.value)) out = &point;
+    if (!std::isfinite(point.value)) continue;
+    if (is_sure ? point.level + 1 == series.points.back().level : older-- > 0) out = &point;
   }
   return out;
 }
@@ -78,20 +89,31 @@ std::string percent_text(double percent) { return fmt::format("{:+.1f} %", perce
 // What became slower, with the way to the reason; and of what that cannot be said.
 std::string sentence_html(const Value& trend, std::span<const Series> series) {
   if (trend.find("sections") == nullptr) return "<h1>What became slower is not known: trend did not answer</h1>\n";
-  std::vector<const Series*> slower;
+  std::vector<const Series*> slower, perhaps;
   for (const Series& one : series) {
-    if (one.is_slower() && before_change(one) != nullptr) slower.push_back(&one);
+    if (one.change_pct > 0) {
+      slower.push_back(&one);
+    } else if (one.newest_pct > 0) {
+      perhaps.push_back(&one);
+    }
   }
-  std::ranges::sort(slower, std::greater(), [](const Series* one) { return one->change_pct; });
+  std::ranges::sort(slower, std::greater(), &Series::change_pct);
+  std::ranges::sort(perhaps, std::greater(), &Series::newest_pct);
   const std::string all = counted(series.size(), "series", "series");
-  std::string out = slower.empty() ? fmt::format("<h1>None of {} is shown to have become slower</h1>\n", all)
-                                   : fmt::format("<h1>{} of {} became slower</h1>\n", slower.size(), all);
-  out += "<ul class=\"slower\">\n";
-  for (const Series* one : slower) {
-    const std::string way = comparison_link(before_change(*one)->index, one->points.back().index, "why");
-    out += fmt::format("<li><b>{}</b> {}: {}, {}</li>\n", percent_text(one->change_pct), way,
-                       html_text(inert_name(one->label)), html_text(one->headline));
-  }
+  std::string out = slower.empty() ? fmt::format("<h1>None of {} is shown to have become slower", all)
+                                   : fmt::format("<h1>{} of {} became slower", slower.size(), all);
+  if (!perhaps.empty()) out += fmt::format("; the newest runs of {} are slower, too few for a change", perhaps.size());
+  out += "</h1>\n<ul class=\"slower\">\n";
+  const auto add = [&](const std::vector<const Series*>& list, bool is_sure) {
+    for (const Series* one : list) {
+      const Point* const before = before_change(*one, is_sure);
+      const std::string way = before == nullptr ? "" : comparison_link(before->index, one->points.back().index, "why");
+      out += fmt::format("<li><b>{}</b> {}: {}, {}</li>\n", percent_text(is_sure ? one->change_pct : one->newest_pct),
+                         way, html_text(inert_name(one->label)), html_text(one->headline));
+    }
+  };
+  add(slower, true);
+  add(perhaps, false);
   out += "</ul>\n";
   return out + paragraphs(answer_warnings(trend), "note");
 }
@@ -103,7 +125,7 @@ struct Entry {
   bool is_last = false;  // of its series
 
   [[nodiscard]] double change() const {
-    return series != nullptr && is_last && std::isfinite(series->change_pct) ? series->change_pct : 0;
+    return series != nullptr && is_last && std::isfinite(series->last_change()) ? series->last_change() : 0;
   }
   [[nodiscard]] std::string job() const {
     const std::size_t slash = index.rfind('/');
@@ -123,7 +145,7 @@ std::vector<Entry> read_entries(std::span<const Value> rows, std::span<const Ser
       const bool is_last = &point == &one.points.back();
       auto& [known, last] = by_index[point.index];
       // Of several phases, the one that changed.
-      if (known == nullptr || (std::isfinite(one.change_pct) && !std::isfinite(known->change_pct)))
+      if (known == nullptr || (std::isfinite(one.last_change()) && !std::isfinite(known->last_change())))
         known = &one, last = is_last;
     }
   }
@@ -139,17 +161,16 @@ std::vector<Entry> read_entries(std::span<const Value> rows, std::span<const Ser
 
 constexpr std::string_view kFacets[] = {"gpu", "framework", "model", "job", "night", "state"};
 
-bool fits(const Entry& entry, const HttpRequest& request) {
+bool fits(const Entry& entry, const HttpRequest& request, const std::string& words) {
   for (const std::string_view facet : kFacets) {
     const std::string wanted = request.param(facet), value = entry.value(facet);
     if (!wanted.empty() && wanted != (value.empty() ? "[none]" : value)) return false;
   }
-  const std::string filter = request.param("f");
-  if (filter.empty() || !catalogue_where(filter).empty()) return true;
+  if (words.empty()) return true;
   std::string text = entry.index + " ";
   for (const python::Member& cell : entry.row->members) text += python::str(cell.value) + " ";
   text = ascii_lower(text);
-  return std::ranges::all_of(split_text(filter, ' '),
+  return std::ranges::all_of(split_text(words, ' '),
                              [&](std::string_view word) { return text.find(ascii_lower(word)) != std::string::npos; });
 }
 
@@ -189,8 +210,8 @@ void sort_entries(std::vector<Entry>& entries, const std::string& key) {
     std::ranges::stable_sort(entries, {}, [](const Entry& entry) { return entry.index + entry.name; });
   } else if (key == "period" || key == "kernels" || key == "steps") {
     std::ranges::stable_sort(entries, std::greater(), [&](const Entry& entry) {
-      const double value = number_at(*entry.row, key);
-      return std::isfinite(value) ? value : -1;
+      const double value = number_at(*entry.row, key), span = key == "period" ? number_at(*entry.row, "span") : value;
+      return std::isfinite(value) ? value : std::isfinite(span) ? span : -1;
     });
   } else if (key == "gpu" || key == "framework" || key == "model") {
     std::ranges::stable_sort(entries, {}, [&](const Entry& entry) { return text_at(*entry.row, key); });
@@ -204,12 +225,25 @@ void sort_entries(std::vector<Entry>& entries, const std::string& key) {
 std::string state_html(const Entry& entry) {
   const std::string state = text_at(*entry.row, "state"), reason = text_at(*entry.row, "reason");
   if (state == "indexed" || state == "no trace") return html_text(state);
-  const bool is_folder = state == "unusable" && entry.index.empty();
-  const std::string trace = is_folder ? "" : text_at(*entry.row, "trace");
+  const bool is_left = entry.index.empty() && !reason.empty();  // a folder, or another form of a run
+  const std::string trace = is_left ? "" : text_at(*entry.row, "trace");
   const std::string repair =
       trace.empty() ? "" : fmt::format("trace-ingest {}{}", state == "unusable" ? "--force " : "", shell_word(trace));
   return fmt::format("<b>{}</b> {} <code>{}</code>", html_text(state), html_text(inert_name(reason)),
                      html_text(inert_name(repair)));
+}
+
+// How the newest level, or the newest runs of it, changed, with the comparison that says why.
+std::string change_html(const Entry& entry) {
+  const double change = entry.change();
+  const bool is_sure = change != 0 && entry.series->is_sure();
+  const Point* const before = change != 0 ? before_change(*entry.series, is_sure) : nullptr;
+  if (before == nullptr) return "<td></td>";
+  const std::string_view way = change > 0 ? "slower" : "faster";
+  return fmt::format(
+      "<td class=\"{}\">{}</td>", way,
+      comparison_link(before->index, entry.index,
+                      fmt::format("{} {}{}", way, percent_text(change), is_sure ? "" : ", too few runs for a change")));
 }
 
 std::string row_html(const Entry& entry) {
@@ -233,14 +267,7 @@ std::string row_html(const Entry& entry) {
                                                      : text_at(row, "period_on") == "host" ? period + " host"
                                                                                            : period);
   out += fmt::format("<td>{}</td>", entry.series == nullptr ? "" : sparkline(entry.series->values()));
-  const Point* const before = entry.change() != 0 ? before_change(*entry.series) : nullptr;
-  const double change = entry.change();
-  out +=
-      before == nullptr
-          ? std::string("<td></td>")
-          : fmt::format("<td class=\"{}\">{}</td>", change > 0 ? "slower" : "faster",
-                        comparison_link(before->index, entry.index,
-                                        fmt::format("{} {}", change > 0 ? "slower" : "faster", percent_text(change))));
+  out += change_html(entry);
   for (const char* key : {"gpu", "framework", "model"})
     out += fmt::format("<td class=\"name\">{}</td>", html_text(inert_name(text_at(row, key))));
   const std::string rank = text_at(row, "rank"), job = entry.job();
@@ -280,12 +307,53 @@ std::string heads_html(const HttpRequest& request) {
   return out + "</tr></thead>\n";
 }
 
+// Whether it is SQL about columns of `ls`. The name of a column of texts alone is a word: no text is true.
+bool asks_for_column(const std::string& filter) {
+  const std::vector<Column> known = declared_columns("ls");
+  const auto same = std::ranges::find(known, filter, &Column::key);
+  if (same != known.end()) return same->unit != Unit::kText;
+  std::vector<std::string> columns;
+  for (const Column& column : known) columns.push_back("NULL AS " + quoted_name(column.key));
+  Database database(":memory:", Database::Mode::kMemory);
+  const auto is_valid = [&](const std::string& from) {
+    return !catch_error([&] { const Statement all(database, fmt::format("SELECT 1{} WHERE ({}\n)", from, filter)); });
+  };
+  return is_valid(fmt::format(" FROM (SELECT {})", fmt::join(columns, ", "))) && !is_valid("");
+}
+
 }  // namespace
 
 std::string catalogue_where(const std::string& filter) {
-  const bool is_sql =
-      filter.find_first_of("=<>'") != std::string::npos || ascii_lower(filter).find(" is ") != std::string::npos;
-  return is_sql ? filter : "";
+  const bool is_meant = filter.find_first_of("=<>'") != std::string::npos;  // so that `ls` says what is wrong with it
+  return is_meant || asks_for_column(filter) ? filter : "";
+}
+
+std::optional<Words> catalogue_options(const HttpRequest& request) {
+  constexpr std::pair<std::string_view, std::string_view> kOrders[] = {{"", ""},
+                                                                       {"change", ""},
+                                                                       {"name", "index_path:asc"},
+                                                                       {"period", "period"},
+                                                                       {"date", "date"},
+                                                                       {"steps", "steps"},
+                                                                       {"gpu", "gpu:asc"},
+                                                                       {"framework", "framework:asc"},
+                                                                       {"model", "model:asc"},
+                                                                       {"kernels", "kernels"}};
+  const std::string sort = request.param("sort"), filter = request.param("f");
+  const auto* order = std::ranges::find(kOrders, sort, [](const auto& one) { return one.first; });
+  if (order == std::end(kOrders)) throw usage_error("sort: the list has no order '{}'", sort);
+  std::string where = catalogue_where(filter);
+  if (where != filter || !request.param("job").empty() || !request.param("night").empty()) return std::nullopt;
+  for (const std::string_view facet : {"gpu", "framework", "model", "state"}) {
+    const std::string value = request.param(facet);
+    if (value.empty()) continue;
+    if (!where.empty()) where = fmt::format("({}) AND ", where);
+    where += fmt::format("{} IS {}", facet, value == "[none]" ? "NULL" : quoted_text(value));
+  }
+  Words out;
+  if (!where.empty()) out.push_back("--where=" + where);
+  if (!order->second.empty()) out.push_back(fmt::format("--sort={}", order->second));
+  return out;
 }
 
 std::string catalogue_html(const std::string& list, const std::string& trend, const HttpRequest& request) {
@@ -295,7 +363,9 @@ std::string catalogue_html(const std::string& list, const std::string& trend, co
   const std::vector<Series> series = read_series(followed);
   std::vector<Entry> entries = read_entries(rows, series);
   const std::size_t all = entries.size();
-  std::erase_if(entries, [&](const Entry& entry) { return !fits(entry, request); });
+  const std::string filter = request.param("f");
+  const bool is_sql = !catalogue_where(filter).empty();
+  std::erase_if(entries, [&](const Entry& entry) { return !fits(entry, request, is_sql ? "" : filter); });
   sort_entries(entries, request.param("sort"));
   std::string out = "<main class=\"catalogue\">\n";
   out += trend.empty() ? "<h1>Looking for what became slower …</h1>\n" : sentence_html(followed, series);
@@ -313,7 +383,8 @@ std::string catalogue_html(const std::string& list, const std::string& trend, co
   const std::size_t end = std::min(offset + kRowsOfPage, entries.size());
   out += "<form class=\"choose\" method=\"get\" action=\"c\">\n<p><button>Compare A with B</button> ";
   out += counted(entries.size(), "trace");
-  if (catalogue_where(request.param("f")).empty()) out += fmt::format(" of {}", all);  // else `ls` left out some
+  if (!is_sql) out += fmt::format(" of {}", all);  // else `ls` left out some
+  if (!filter.empty()) out += is_sql ? " for which this SQL is true" : " with these words";
   if (offset > 0)
     out += " " + html_link({"previous", with_param(request, "offset",
                                                    offset > kRowsOfPage ? std::to_string(offset - kRowsOfPage) : "")});
@@ -330,7 +401,7 @@ std::string trend_html(const std::string& trend) {
   const CycleWords cycles(counts_cycles(warnings));
   std::vector<Series> all = read_series(document);
   std::ranges::stable_sort(all, std::greater(), [](const Series& one) {
-    return std::isfinite(one.change_pct) ? std::abs(one.change_pct) : -1;
+    return std::isfinite(one.last_change()) ? std::abs(one.last_change()) : -1;
   });
   std::string out = paragraphs(warnings, "note");
   if (all.empty()) out += "<p class=\"empty\">No series.</p>\n";
@@ -340,7 +411,7 @@ std::string trend_html(const std::string& trend) {
     out += fmt::format(
         "<details{}><summary>{}</summary>\n<table class=\"data rows\"><thead><tr><th>Date (UTC)</th>"
         "<th>Value</th><th>Change</th><th>Trace</th><th>Compare</th></tr></thead><tbody>\n",
-        std::isfinite(one.change_pct) ? " open" : "", counted(one.points.size(), "run"));
+        std::isfinite(one.last_change()) ? " open" : "", counted(one.points.size(), "run"));
     const Point* before = nullptr;
     for (const Point& point : one.points) {
       out += fmt::format("<tr{}><td>{}</td><td class=\"number\">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",

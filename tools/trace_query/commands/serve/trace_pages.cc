@@ -37,21 +37,6 @@ void add_limits(Words& words, int seconds = kQuestionSeconds) {
   words.insert(words.end(), {"--timeout", std::to_string(seconds), "--max-memory", "1G", "--read-only"});
 }
 
-// One word of a command, and its value, as a part of a query. False: a page cannot have it.
-bool add_word(const Words& words, std::size_t& i, const HttpRequest& request, Params& params) {
-  const std::string& word = words[i];
-  if (word.starts_with('$')) {
-    const std::string side = word == "$A" ? "a" : word == "$B" ? "b" : "i";
-    params.emplace_back(words[1] == "compare" ? side : "i", request.param(side));
-    return !params.back().second.empty();
-  }
-  const std::string name = word.starts_with("--") ? word.substr(2) : "";
-  const bool is_flag = is_view_flag(name);
-  if (!is_flag && (!is_view_option(name) || i + 1 == words.size())) return false;
-  params.emplace_back(name, is_flag ? "1" : words[++i]);
-  return true;
-}
-
 class TracePages final : public HttpPages {
  public:
   TracePages(IndexNames names, std::string perfetto) : names_(std::move(names)), perfetto_(std::move(perfetto)) {}
@@ -73,6 +58,7 @@ class TracePages final : public HttpPages {
     }
     names_.look_again();
     const std::string first = rest.empty() && !form.empty() ? room.substr(0, room.size() - form.size() - 1) : room;
+    offset_of(request);  // refuses what is none
     if (request.is_post && first != "sql") throw usage_error("POST is for sql");
     HttpPlan out = view(request, first, rest, form);
     if (!request.path.empty()) out.etag = etag_of(request);
@@ -120,7 +106,10 @@ class TracePages final : public HttpPages {
     for (Words* words : {&list, &trend}) {
       if (!where.empty()) words->push_back("--where=" + where);
     }
-    const std::string command = shown_command(list);
+    Words told = of_folders("ls");
+    const std::optional<Words> options = catalogue_options(request);
+    if (options) told.insert(told.end(), options->begin(), options->end());
+    const std::string command = options ? shown_command(told) : "";
     for (Words* words : {&list, &trend}) words->insert(words->end(), {"--format", "json"});
     add_limits(list);
     constexpr int kBehindThePage = 600;  // of new indexes it takes long
@@ -281,17 +270,21 @@ class TracePages final : public HttpPages {
     const std::string title = fmt::format("{} and {}", as.front(), bs.front());
     if (!section.empty()) {
       words.insert(words.begin() + 1, {"--section", section});
+      Params whole = request.params;  // without what is about one table
+      for (const char* one : {"sort", "columns", "offset"}) whole = changed(whole, one, "");
       ServedPage frame{.title = section + ": " + title,
                        .root = "../",
-                       .crumbs = {{title, url("../c", request.params)}, {section, ""}},
+                       .crumbs = {{title, url("../c", whole)}, {section, ""}},
                        .body = {}};
       return rows_of(std::move(words), std::move(frame), request, form);
     }
     ServedPage frame{.title = title, .root = "./", .crumbs = {{title, ""}}, .body = {}};
     frame.body = "<nav class=\"tables\" aria-label=\"Tables of this comparison\">";
-    for (const char* one : {"verdict", "reasons", "ledger", "fusion", "operations", "layers", "roles", "kernels",
-                            "steps", "operators", "memory", "alignment", "warnings"})
-      frame.body += html_link({one, url(fmt::format("c/{}", one), request.params)}) + " ";
+    const Words of_sets = {"verdict", "reasons", "ledger", "sets", "runs"};
+    const Words of_two = {"verdict", "reasons", "ledger",    "fusion", "operations", "layers",  "roles",
+                          "kernels", "steps",   "operators", "memory", "alignment",  "warnings"};
+    for (const std::string& one : sets || bs.size() > 1 ? of_sets : of_two)
+      frame.body += html_link({one, url("c/" + one, request.params)}) + " ";
     frame.body += "</nav>\n<p>" + html_link({"A: " + as.front(), url("t", {{"i", as.front()}})});
     for (const std::string& one : bs) frame.body += " · " + html_link({"B: " + one, url("t", {{"i", one}})});
     frame.body += "</p>\n";
@@ -329,7 +322,17 @@ class TracePages final : public HttpPages {
         frame.body += html_link({name, url("t", {{"i", name}})}) + " ";
     }
     frame.body += "</nav>\n";
-    return report_of(std::move(words), std::move(frame), request);
+    HttpPlan out = report_of(words, frame, request);
+    frame.body = "";
+    words.insert(words.begin() + 1, {"--section", "ranks"});
+    // No page is about several jobs: their ranks, with ways to each.
+    HttpPlan several = rows_of(std::move(words), std::move(frame), request, "", "<h1>Several jobs</h1>\n");
+    out.questions.push_back(std::move(several.questions.front()));
+    out.are_alternatives = true;
+    out.answer = [one = std::move(out.answer), all = std::move(several.answer)](Questions asked) {
+      return asked.size() == 1 ? one(asked) : all(asked.subspan(1));
+    };
+    return out;
   }
 
   static std::string sql_form(const HttpRequest& request, const std::string& text) {
@@ -403,13 +406,22 @@ class TracePages final : public HttpPages {
                    {.title = command, .root = "../", .crumbs = {{"help " + command, ""}}, .body = {}});
   }
 
+  // What a command said beside its answer, but for what that has, too.
+  [[nodiscard]] std::string notes_html(const Question& asked, std::string_view answer) const {
+    std::vector<std::string> notes;
+    for (const std::string& note : asked.notes()) notes.push_back(names_.without_paths(note));
+    std::erase_if(notes, [&](const std::string& one) { return answer.find(html_text(one)) != std::string_view::npos; });
+    return paragraphs(notes, "note");
+  }
+
   // The text of a command as a page.
   HttpPlan printed(Words words, const ServedPage& frame) {
     if (words.front() != "help") add_limits(words);
     return {.questions = {words}, .answer = [this, frame](Questions asked) {
               ServedPage out = frame;
               const std::string text = names_.without_paths(asked.front()->printed());
-              out.body = fmt::format("<main><pre>{}</pre></main>\n", html_lines(text));
+              out.body =
+                  fmt::format("<main><pre>{}</pre>\n{}</main>\n", html_lines(text), notes_html(*asked.front(), text));
               return page(std::move(out));
             }};
   }
@@ -439,6 +451,18 @@ class TracePages final : public HttpPages {
     return out;
   }
 
+  // All rows of a command as a file.
+  HttpPlan file_of(Words words, const Form& form) {
+    const std::string command = words.front();
+    words.insert(words.end(), {"--format", std::string(form.format)});
+    if (command != "schema" && command != "info") words.insert(words.end(), {"--limit", "0"});
+    return {.questions = {words}, .answer = [this, form, command](Questions asked) {
+              return HttpAnswer{.body = names_.without_paths(asked.front()->printed()),
+                                .type = std::string(form.type),
+                                .file = fmt::format("{}.{}", command, form.ending)};
+            }};
+  }
+
   // The rows of a command as a page, or as a file of that form.
   HttpPlan rows_of(Words words, ServedPage frame, const HttpRequest& request, const std::string& form,
                    std::string above = "") {
@@ -449,16 +473,7 @@ class TracePages final : public HttpPages {
     if (form.empty() && has_pages && offset_of(request) > 0) told.insert(told.end(), page_of.begin(), page_of.end());
     frame.command = shown_command(told);
     add_limits(words);
-    if (!form.empty()) {
-      const Form& wanted = *std::ranges::find(kForms, form, &Form::ending);
-      words.insert(words.end(), {"--format", std::string(wanted.format)});
-      if (command != "schema" && command != "info") words.insert(words.end(), {"--limit", "0"});
-      return {.questions = {words}, .answer = [this, wanted, command](Questions asked) {
-                return HttpAnswer{.body = names_.without_paths(asked.front()->printed()),
-                                  .type = std::string(wanted.type),
-                                  .file = fmt::format("{}.{}", command, wanted.ending)};
-              }};
-    }
+    if (!form.empty()) return file_of(std::move(words), *std::ranges::find(kForms, form, &Form::ending));
     if (has_pages) {
       words.insert(words.end(), page_of.begin(), page_of.end());
       words.emplace_back("--total");
@@ -486,7 +501,9 @@ class TracePages final : public HttpPages {
                 out.body += "</div>\n";
                 if (has_pages) out.body += pages_html(request, table, answered.tables.size() > 1);
               }
-              if (answered.tables.empty()) out.body += "<p class=\"empty\">No rows.</p>\n";
+              const std::size_t offset = offset_of(request);
+              const std::string from = offset > 0 ? fmt::format(" behind the first {}", offset) : "";
+              if (answered.tables.empty()) out.body += fmt::format("<p class=\"empty\">No rows{}.</p>\n", from);
               out.body += paragraphs(answered.warnings, "note") + "</main>\n";
               return page(std::move(out));
             }};
@@ -502,8 +519,10 @@ class TracePages final : public HttpPages {
               ServedPage made = frame;
               if (asked.front()->exit_code() != 0)
                 made.body += paragraphs({"Left out: " + names_.without_paths(asked.front()->message())}, "note");
-              return HttpAnswer{.body = served_report(names_.without_paths(asked.front()->printed()), made,
-                                                      [&](const std::string& one) { return link_of(one, request); })};
+              const std::string printed = names_.without_paths(asked.front()->printed());
+              made.body += notes_html(*asked.front(), printed);
+              return HttpAnswer{
+                  .body = served_report(printed, made, [&](const std::string& one) { return link_of(one, request); })};
             }};
   }
 
@@ -518,8 +537,7 @@ class TracePages final : public HttpPages {
       const std::string shown = names_.without_paths(word.substr(0, word.find_last_not_of('\n') + 1));
       const auto index = names_.paths().find(shown);
       const bool is_index = index != names_.paths().end() && index->second == word;
-      const bool is_folder = std::ranges::find(names_.given(), word) != names_.given().end();
-      out += ' ' + (is_folder && !is_index ? "." : shell_word(is_index ? shown + ".tracedb" : shown));
+      out += ' ' + shell_word(is_index ? shown + ".tracedb" : shown);
     }
     return out;
   }
@@ -534,22 +552,6 @@ class TracePages final : public HttpPages {
   // Links may lead to folders that were not given.
   void let_follow(Words& words) const {
     if (names_.follows()) std::erase(words, "--read-only");
-  }
-
-  static std::string link_of(const std::string& command, const HttpRequest& request) {
-    const Words words = words_of(command);
-    if (words.size() < 3 || words.front() != "trace-query") return "";
-    Params params;
-    for (std::size_t i = 2; i < words.size(); ++i) {
-      if (!add_word(words, i, request, params)) return "";
-    }
-    const auto section = std::ranges::find(params, "section", [](const auto& one) { return one.first; });
-    if (words[1] == "compare") {
-      const std::string part = section == params.end() || section->second == "all" ? "" : "/" + section->second;
-      return url("c" + part, changed(params, "section", ""));
-    }
-    const Words known = table_names();
-    return std::ranges::find(known, words[1]) == known.end() ? "" : url("t/" + words[1], params);
   }
 
   // Changes where what it shows does.

@@ -14,6 +14,7 @@
 #include "report/escape.h"
 #include "report_page/html/safe_text.h"
 #include "report_page/served/served_page.h"
+#include "shared/usage_error.h"
 #include "trace_query/help.h"
 
 namespace tracedb {
@@ -102,13 +103,14 @@ constexpr std::size_t kMostPlaces = 600;  // of a name: an address has 8 kB, and
 // Where a cell leads to: `route` with the value as `param`, beside what names the trace.
 struct CellRoute {
   std::string_view column, route, param;
-  std::string_view side = "i";  // which index of the view it is about
+  std::string_view side = "i";  // which index of the view it is about; "f": its folder
 };
 constexpr CellRoute kCellRoutes[] = {{"op", "t/kernels", "op"},
                                      {"phase", "t/kernels", "phase"},
                                      {"step", "t/kernels", "step"},
                                      {"layer", "t/kernels", "layer"},
                                      {"recipe", "sql", "recipe"},
+                                     {"job", "j", "job", "f"},
                                      {"baseline_kernel", "k", "name", "a"},
                                      {"candidate_kernel", "k", "name", "b"}};
 
@@ -137,6 +139,21 @@ std::string whole_html(const HttpRequest& request, const AnsweredTable& table) {
   if (table.report.rows.size() < kRowsOfPage) return "";
   return "<nav class=\"pages\" aria-label=\"Pages\">" +
          html_link({"page by page", url(table.section, changed(request.params, "offset", ""))}) + "</nav>\n";
+}
+
+// One word of a command, and its value, as a part of a query. False: a page cannot have it.
+bool add_word(const Words& words, std::size_t& i, const HttpRequest& request, Params& params) {
+  const std::string& word = words[i];
+  if (word.starts_with('$')) {
+    const std::string side = word == "$A" ? "a" : word == "$B" ? "b" : "i";
+    params.emplace_back(words[1] == "compare" ? side : "i", request.param(side));
+    return !params.back().second.empty();
+  }
+  const std::string name = word.starts_with("--") ? word.substr(2) : "";
+  const bool is_flag = is_view_flag(name);
+  if (!is_flag && (!is_view_option(name) || i + 1 == words.size())) return false;
+  params.emplace_back(name, is_flag ? "1" : words[++i]);
+  return true;
 }
 
 }  // namespace
@@ -257,9 +274,27 @@ Params changed(Params params, std::string_view name, const std::string& value) {
   return params;
 }
 
+std::string link_of(const std::string& command, const HttpRequest& request) {
+  const Words words = words_of(command);
+  if (words.size() < 3 || words.front() != "trace-query") return "";
+  Params params;
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    if (!add_word(words, i, request, params)) return "";
+  }
+  const auto section = std::ranges::find(params, "section", [](const auto& one) { return one.first; });
+  if (words[1] == "compare") {
+    const std::string part = section == params.end() || section->second == "all" ? "" : "/" + section->second;
+    return url("c" + part, changed(params, "section", ""));
+  }
+  const Words known = table_names();
+  return std::ranges::find(known, words[1]) == known.end() ? "" : url("t/" + words[1], params);
+}
+
 std::size_t offset_of(const HttpRequest& request) {
-  const auto offset = parse_int64(request.param("offset"));
-  return offset && *offset > 0 ? static_cast<std::size_t>(*offset) : 0;
+  const std::string given = request.param("offset");
+  const auto offset = parse_int64(given);
+  if (!given.empty() && (!offset || *offset < 0)) throw usage_error("offset {}: not a number of rows", given);
+  return static_cast<std::size_t>(offset.value_or(0));
 }
 
 std::string glob_of(std::string_view name) {
@@ -334,7 +369,7 @@ TableLinks links_of(const HttpRequest& request, const std::string& root, const I
     const std::string index = request.param(route.side);
     if (index.empty()) return "";
     if (route.param == "layer") value = in_stack(columns, row) + value;
-    Params params = {{"i", index}};
+    Params params = {{route.side == "f" ? "f" : "i", index}};
     if (route.side == "i" && route.route != "sql") add_selection(request, route, params);
     params.emplace_back(route.param, route.param == "name" ? shorten_middle(value, kMostPlaces) : value);
     return url(root + std::string(route.route), params);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,7 +60,10 @@ std::string url(std::string route, const Params& params);
 // The same with another value of one; "": without it.
 Params changed(Params params, std::string_view name, const std::string& value);
 
-std::size_t offset_of(const HttpRequest& request);  // the first row that is shown
+// The view that a command of a page leads to; "": there is none.
+std::string link_of(const std::string& command, const HttpRequest& request);
+
+std::size_t offset_of(const HttpRequest& request);  // the first row that is shown; Error{kUsage}: it is no number
 
 // A GLOB that this name alone fits; of one with … in its middle, all that begin and end so.
 std::string glob_of(std::string_view name);
@@ -85,6 +89,9 @@ inline constexpr std::size_t kRowsOfPage = 100;
 
 // SQL over the columns of `ls`, where the filter is SQL; "" where it is words, which every row shown must have.
 std::string catalogue_where(const std::string& filter);
+
+// Options of `ls` for the same traces; nullopt: they cannot be told. Error{kUsage}: there is no such order.
+std::optional<Words> catalogue_options(const HttpRequest& request);
 
 std::string catalogue_html(const std::string& list, const std::string& trend, const HttpRequest& request);
 
