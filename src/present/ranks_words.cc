@@ -145,9 +145,11 @@ Sentence suspect_clause(const JobAnalysis& job, std::uint32_t place, const Figur
   // One long stall must not hide who is late all the time.
   constexpr double kMuchBeside = 0.2;
   Sentence beside;
+  std::int64_t most = 0;
   for (std::uint32_t i = 0; i < job.waits.ranks.size(); ++i) {
     const RankWaits& other = job.waits.ranks[i];
-    if (i == place || share_of(other) < kMuchBeside) continue;
+    if (i == place || share_of(other) < kMuchBeside || other.caused <= most) continue;
+    most = other.caused;
     beside = say("too_few_beside", ", and {who}, late in {last} of them, {share:.0f%}",
                  {{"who", rank_text(job, i)}, {"last", other.last}, {"share", share_of(other)}});
   }
