@@ -10,13 +10,14 @@ WITH
 -- Whether the format can hold them (src/trace/format_holds.h), and kernels without an operator or stack that are many.
 stacks(can, how) AS (SELECT count > 0, iif((SELECT value FROM meta WHERE key = 'format') IN ('xplane', 'xla-json'),
   'profile with python_tracer_level=1', 'profile with_stack=True') FROM temp.coverage WHERE code = 'holds_stacks'),
--- Calls under one correlation by several processes, of which none can be told.
+-- Calls under one correlation by several processes, of which none can be told: of most kernels without a launch.
 launches(can, state, advice) AS (SELECT count > 0, iif(two, 'not told apart', 'not in the trace'),
   CASE WHEN two THEN 'several processes launch under the same correlations; ingest the trace of each by itself'
        WHEN (SELECT count > 0 FROM temp.coverage WHERE code = 'holds_graphs')
        THEN 'start the profiler before the work, and record CPU activities'
        ELSE 'record the calls of the runtime, from before the work on' END
-  FROM temp.coverage, (SELECT EXISTS (SELECT 1 FROM issue WHERE kind = 'ambiguous_launch') AS two) WHERE code = 'holds_launches'),
+  FROM temp.coverage, (SELECT total(iif(kind = 'ambiguous_launch', count, -count)) > 0 AS two
+    FROM issue WHERE kind IN ('ambiguous_launch', 'kernel_without_launch')) WHERE code = 'holds_launches'),
 -- Who launched the kernels without an operator, or a stack, where that is not nearly none of the kernel time.
 reasons(of, reason, words) AS (VALUES
   ('no_operator', 'graph', 'by a graph replay'), ('no_operator', 'before', 'before the recording began'),
@@ -43,7 +44,7 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
      iif((SELECT words FROM lacks) LIKE 'operator%', '; ' || (SELECT advice FROM launches), ''), 'this format holds no launches')),
   ('lost_kernels', 'warning', 2.0, 'launches whose kernel is not in the trace: it was lost, or the device was not recorded when it ran',
    'sums and counts of kernels are too small, and vary; record fewer steps at once, or raise the buffers of the profiler'),
-  ('repeated', 'warning', 1.0, 'kernel time of kernels that are there twice, with the same name, start, duration and stream',
+  ('repeated', 'warning', 1.0, 'kernel time of kernels that are there twice, with the same name, start, duration, stream and launch',
    'the trace holds its events more than once: sums and counts are too large'),
   ('clock_order', 'warning', 1.0, 'kernel time that starts before its launching call: the clocks of host and device differ',
    'launch delays and idle causes of this trace are unreliable'),

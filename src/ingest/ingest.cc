@@ -58,10 +58,11 @@ std::optional<NamedRank> rank_of_folder(fs::path folder) {
 // Kineto keeps what it logged while it recorded, by severity.
 void note_losses(const TraceHeader& header, TraceStore& store) {
   for (const std::string_view key : {"WARNING", "ERROR"}) {
-    const HeaderMember* messages = find_header(header, key);
-    for (const std::string_view message :
-         messages == nullptr ? std::vector<std::string_view>() : json_elements(messages->text)) {
-      if (tells_of_loss(message)) store.issues.add(IssueKind::kDroppedEvents, messages->offset, message);
+    const HeaderMember* logged = find_header(header, key);
+    if (logged == nullptr) continue;
+    const std::string_view text = logged->text;
+    for (const std::string_view message : text.starts_with('[') ? json_elements(text) : std::vector{text}) {
+      if (tells_of_loss(message)) store.issues.add(IssueKind::kDroppedEvents, logged->offset, message);
     }
   }
 }

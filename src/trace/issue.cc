@@ -183,9 +183,11 @@ std::uint64_t IssueLog::count(IssueKind kind) const {
 }
 
 bool tells_of_loss(std::string_view message) {
-  static const RegularExpression loss(
-      "(?i)drop|discard|not all .*collected|exceeded max|buffers? (is|are|was|were) full");
-  return loss.is_in(message);
+  static const RegularExpression kWhat("(?i)\\b(events?|records?|activit(y|ies)|samples?|buffers?)\\b"),
+      kLost("(?i)\\b(drop(s|ped|ping)?|lost|discard(s|ed|ing)?|overflow|full)\\b"),
+      kNone("(?i)\\b(no|0|without)( \\w+){0,3} (drop|lost|discard)|\\b(dropped|lost|discarded) (0|no)\\b"),
+      kOther("(?i)not all .*collected|exceeded max");
+  return (kWhat.is_in(message) && kLost.is_in(message) && !kNone.is_in(message)) || kOther.is_in(message);
 }
 
 std::string issue_sample(std::string_view text) {

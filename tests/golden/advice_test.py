@@ -146,12 +146,21 @@ def check_unlinked(folder):
     found = said("lost", events, with_stack=1)
     require("operator" not in found["no_launch"][1] and "record CPU" not in found["no_launch"][1], found)
     equal(found["no_stack"][1], "launched before the recording began or by calls that are not in the trace", "why kernels have no stack")
-    # The same events twice.
-    found = said("twice", [item for item in events for _ in range(2)])
-    require("repeated" in found and "lost_kernels" not in found, found)
+    # A few calls of two processes say nothing of those that are not there.
+    found = said("few", both[:4] + both[40:44] + [kernel("gemm", 100 * i + 50, 20, correlation=i + 500 * (i > 2)) for i in range(1, 20)])
+    require("not in the trace" in found["no_launch"][0] and "by itself" not in found["no_operator"][1], found)
+    # The same events twice, on one stream or on two that begin together; not twins of coarse times, or of a graph.
+    pairs = [item for i in range(40) for item in (call("cudaLaunchKernel", 10 * i, 1, i + 1), kernel("gemm", 10 * (i // 2) + 5, 4, 7 + i % 2, correlation=i + 1))]
+    twins = [item | {"tid": 7} if item["cat"] == "kernel" else item for item in pairs]
+    replay = [call("cudaGraphLaunch", 0, 1, 1)] + [kernel("gemm", 5 + i // 2, 1, correlation=1, **{"graph node id": i}) for i in range(40)]
+    for name, doubled, told in (("twice", events, True), ("streams", pairs, True), ("twins", twins, False), ("nodes", replay, False)):
+        found = said(name, doubled * (2 if told else 1))
+        equal(("repeated" in found, "lost_kernels" in found), (told, False), f"{name}: {found}")
     # What Kineto logged of losses, and only that.
-    for words, told in (("WARNING:2026 CuptiActivityApi.cpp:1] Dropped 12 activity records", True), ("ERROR:2026 DeviceProperties.cpp:47] no device", False)):
-        equal("dropped_events" in said("logged", events, WARNING=[words]), told, words)
+    for words, told in (("WARNING:2026 CuptiActivityApi.cpp:1] Dropped 12 activity records", True), ("Event buffer overflow: 1234 events lost", True),
+                        ("0 records dropped", False), ("No events were dropped", False), ("dropout layers: 5, backend dropped to eager", False)):
+        for logged in ([words], words):
+            equal("dropped_events" in said("logged", events, WARNING=logged), told, words)
 
 
 def check_replays(folder):

@@ -77,9 +77,21 @@ std::vector<Measure> measure_sets(Workload& workload) {
     return launch[i] != 0 && launch[i] <= called.size() && called[launch[i] - 1] > ts[i];
   };
   const auto stream = kernels.ids("stream_id");
+  // Beside kernels that only began at one time, as coarse times have it, the same launch, and node of a graph.
+  const auto are_one = [&](std::size_t i, std::size_t j) {
+    const auto same = [&](std::string_view column) {
+      const auto values = kernels.int64s(column);
+      return values[i] != kUnknownValue && values[i] == values[j];
+    };
+    return dur[i] > 0 && dur[i] == dur[j] && name[i] == name[j] && stream[i] == stream[j] && same("correlation") &&
+           (!has_id(graphs, launch[i]) || same("graph_node_id"));
+  };
   const auto is_repeated = [&](std::size_t i) {
-    return i > 0 && ts[i] == ts[i - 1] && dur[i] == dur[i - 1] && dur[i] > 0 && name[i] == name[i - 1] &&
-           stream[i] == stream[i - 1];
+    constexpr std::size_t kStreams = 16;  // that begin at one time
+    for (std::size_t j = i; j > 0 && i - j < kStreams && ts[j - 1] == ts[i]; --j) {
+      if (are_one(i, j - 1)) return true;
+    }
+    return false;
   };
   std::vector<Measure> sets(std::size_t{1} << kCodes);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
