@@ -130,16 +130,16 @@ class RoleFinder {
     for (const std::uint32_t row : rows) out_.of_kernel[row] = role_of_mark(marked_row(row));
     if (layers_.layers == 0 || !has_order(rows.front())) return;
     cut(rows);
-    if (pieces_.empty()) return;
+    if (used_ == 0) return;
     const std::int32_t first = pieces_[0].number;
     bool is_language = false;
     for (const std::uint32_t row : rows) {
       const Role role = out_.of_kernel[row].role;
       is_language = is_language || role == Role::kEmbedding || role == Role::kKvCache || role == Role::kSampling;
     }
-    for (const Layer& piece : pieces_) {
-      mark(piece.rows);
-      write(piece.rows, roles_of_layer(marked_, piece.number == first));
+    for (std::size_t at = 0; at < used_; ++at) {
+      mark(pieces_[at].rows);
+      write(pieces_[at].rows, roles_of_layer(marked_, pieces_[at].number == first));
     }
     mark(head_);
     write(head_, roles_of_head(marked_));
@@ -161,7 +161,7 @@ class RoleFinder {
   // A layer may be run several times: the main stream tells when the next run begins.
   void cut(std::span<const std::uint32_t> rows) {
     const std::uint32_t stream = main_stream(rows);
-    pieces_.clear();
+    used_ = 0;
     head_.clear();
     tail_.clear();
     latest_.clear();
@@ -175,9 +175,10 @@ class RoleFinder {
       if (layer < 0) continue;
       std::size_t& latest = for_id(latest_, static_cast<std::size_t>(layer), SIZE_MAX);
       if (is_main && layer != open) {
-        open = layer;
-        latest = pieces_.size();
-        pieces_.push_back({layer, {}});
+        if (used_ == pieces_.size()) pieces_.emplace_back();
+        pieces_[used_].number = open = layer;
+        pieces_[used_].rows.clear();
+        latest = used_++;
       }
       if (latest != SIZE_MAX) pieces_[latest].rows.push_back(row);
     }
@@ -197,7 +198,8 @@ class RoleFinder {
   const DenseDevices devices_;
   const std::vector<MarkedKernel> marks_;
   const std::vector<ModuleMark> modules_;  // by stack
-  std::vector<Layer> pieces_;              // of the part at hand, in order
+  std::vector<Layer> pieces_;              // of the part at hand, in order; the first `used_`
+  std::size_t used_ = 0;
   Rows head_, tail_;
   std::vector<std::size_t> latest_;    // by layer: its latest piece
   std::vector<std::uint64_t> counts_;  // by stream

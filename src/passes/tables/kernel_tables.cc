@@ -1,6 +1,5 @@
 // Kernel time by name, operation class or role, and by pass of training; the same by layer.
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "base/text/numbered_texts.h"
@@ -223,33 +222,25 @@ struct Group {
   std::vector<std::int64_t> times, busy;  // by step that has it
 };
 
-// One step at a time. Busy time is per device.
+// One step at a time: what is open is closed when the next one begins. Busy time is per device.
 class LayerSums {
  public:
-  explicit LayerSums(std::size_t groups) : groups_(groups) {}
+  explicit LayerSums(std::size_t groups, std::size_t devices)
+      : groups_(groups), cells_(groups * devices), devices_(devices) {}
 
   // Kernels of one group and device that follow each other, by row.
   void add(std::size_t group, std::size_t device, std::span<const std::uint32_t> rows, std::span<const std::int64_t> ts,
            std::span<const std::int64_t> dur) {
-    Cell& there = for_id(open_[group], device);
+    Cell& there = cells_[group * devices_ + device];
     Cell cell = there;  // in registers while it changes
+    if (cell.n == 0) open_.push_back(group);
     for (const std::uint32_t row : rows) cell.add(ts[row], dur[row]);
     there = cell;
   }
+
   // `is_step`: false for what is in no step, which counts in the sums alone.
   void end_step(bool is_step) {
-    for (const auto& [group, devices] : open_) {
-      Group& own = groups_[group];
-      std::int64_t time = 0, busy = 0;
-      for (const Cell& cell : devices) {
-        own.n += cell.n;
-        own.known += cell.known;
-        time = saturating_add(time, cell.time);
-        busy = std::max(busy, cell.busy);
-      }
-      own.total = saturating_add(own.total, time);
-      if (is_step) own.times.push_back(time), own.busy.push_back(busy);
-    }
+    for (const std::size_t group : open_) close(group, is_step);
     open_.clear();
   }
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
@@ -259,6 +250,7 @@ class LayerSums {
   struct Cell {
     std::int64_t n = 0, known = 0, time = 0;
     std::int64_t until = kUnknownValue, busy = 0;
+
     void add(std::int64_t ts, std::int64_t dur) {
       ++n;
       if (dur == kUnknownValue) return;
@@ -270,8 +262,30 @@ class LayerSums {
     }
   };
 
+  // Groups with kernels on several devices are there several times, and closed the first time.
+  void close(std::size_t group, bool is_step) {
+    Cell all;
+    for (Cell& cell : std::span(cells_).subspan(group * devices_, devices_)) {
+      all.n += cell.n;
+      all.known += cell.known;
+      all.time = saturating_add(all.time, cell.time);
+      all.busy = std::max(all.busy, cell.busy);
+      cell = {};
+    }
+    if (all.n == 0) return;
+    Group& own = groups_[group];
+    own.n += all.n;
+    own.known += all.known;
+    own.total = saturating_add(own.total, all.time);
+    if (!is_step) return;
+    own.times.push_back(all.time);
+    own.busy.push_back(all.busy);
+  }
+
   std::vector<Group> groups_;
-  std::unordered_map<std::size_t, std::vector<Cell>> open_;  // by group, then device
+  std::vector<Cell> cells_;
+  std::vector<std::size_t> open_;
+  std::size_t devices_;
 };
 
 std::vector<Group> groups_of(Workload& workload, const Slots& slots, const Labels& parts) {
@@ -280,7 +294,7 @@ std::vector<Group> groups_of(Workload& workload, const Slots& slots, const Label
   const LayerSet& layers = workload.layers();
   const EventFilter filter = workload.filter();
   const DenseDevices devices(events.device_of_stream);
-  LayerSums sums(slots.count() * parts.count());
+  LayerSums sums(slots.count() * parts.count(), devices.count);
   const auto ts = events.kernels.int64s("ts");
   const auto dur = events.kernels.int64s("dur");
   const auto stream = events.kernels.ids("stream_id");
