@@ -263,7 +263,7 @@ def size_limit(limit):
 
 
 def file_size_limit(folder):
-    trace = trace_file(folder / "a.json")
+    trace = trace_file(folder / "a.json", STEPS // 4)
     run("trace-ingest", "-q", trace)
     size = (folder / "a.json.tracedb").stat().st_size
     (folder / "a.json.tracedb").unlink()

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/files/file_descriptor.h"
 #include "ingest/link/pass_finder.h"
 #include "ingest/store/external_sorter.h"
 #include "ingest/store/records.h"
@@ -33,7 +32,7 @@ class PagedTable {
   // Takes all records of `sorter` and releases it. options.buffer_bytes: memory for records.
   PagedTable(Sorter& sorter, const SpoolOptions& options) : size_(static_cast<std::size_t>(sorter.size())) {
     if (size_ * sizeof(Record) > options.buffer_bytes) {
-      file_ = std::make_unique<TempFile>(options.directory);
+      file_ = std::make_unique<RecordFile<Record>>(options.directory);
       cache_.resize(std::max<std::size_t>(options.buffer_bytes / (kPage * sizeof(Record)), 4));
     }
     sorter.start();
@@ -43,7 +42,9 @@ class PagedTable {
         records_.push_back(*next);
         sorter.pop();
       }
-      if (file_) write_page();
+      if (!file_) continue;
+      file_->append(records_);
+      records_.clear();
     }
     sorter.release();
   }
@@ -70,11 +71,6 @@ class PagedTable {
     std::vector<Record> records;
   };
 
-  void write_page() {
-    file_->append(std::as_bytes(std::span(records_)));
-    records_.clear();
-  }
-
   // The last page that starts before `key`: what is not before it begins there or right behind.
   std::size_t page_of(const Key& key) {
     const auto fits = [&](std::size_t number) {
@@ -88,12 +84,10 @@ class PagedTable {
 
   std::span<const Record> page(std::size_t number) {
     const std::size_t first = number * kPage;
-    const std::size_t count = std::min(kPage, size_ - first);
-    if (!file_) return std::span<const Record>(records_).subspan(first, count);
+    if (!file_) return std::span<const Record>(records_).subspan(first, std::min(kPage, size_ - first));
     CachedPage& cached = cache_[number % cache_.size()];
     if (cached.number != number) {
-      cached.records.resize(count);
-      file_->read(std::uint64_t{first} * sizeof(Record), std::as_writable_bytes(std::span(cached.records)));
+      file_->read(number, cached.records);
       cached.number = number;
     }
     return cached.records;
@@ -102,7 +96,7 @@ class PagedTable {
   std::size_t size_;
   std::vector<Key> first_;  // of each page
   std::vector<Record> records_;
-  std::unique_ptr<TempFile> file_;
+  std::unique_ptr<RecordFile<Record>> file_;
   std::vector<CachedPage> cache_;
   std::size_t last_page_ = 0;
 };

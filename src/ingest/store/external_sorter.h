@@ -2,8 +2,8 @@
 // nameless temporary file, reading merges the spilled runs. Stable: equal records come out in the order they went in,
 // whatever the buffer size. One thread.
 //
-// Traces are nearly sorted (each thread's events come in time order), so a buffer is checked before it is sorted, and
-// the merge stays with a run as long as that run holds the smallest record.
+// Traces are nearly sorted (each thread's events come in time order), so the sorted pieces of a buffer are merged,
+// and the merge stays with a run as long as that run holds the smallest record.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/files/file_descriptor.h"
+#include "ingest/store/record_file.h"
 
 namespace tracedb {
 
@@ -29,8 +30,6 @@ struct SpoolOptions {
 
 template <class Record, class Less>
 class ExternalSorter {
-  static_assert(std::is_trivially_copyable_v<Record>);
-
  public:
   explicit ExternalSorter(SpoolOptions options)
       : options_(std::move(options)), capacity_(std::max<std::size_t>(options_.buffer_bytes / sizeof(Record), 16)) {}
@@ -44,7 +43,7 @@ class ExternalSorter {
   }
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  [[nodiscard]] std::uint64_t spilled_bytes() const { return file_ ? file_->size() : 0; }
+  [[nodiscard]] std::uint64_t spilled_bytes() const { return file_ ? file_->bytes() : 0; }
 
   // Ends writing and starts reading from the smallest record; may be called again to read once more.
   void start() {
@@ -56,12 +55,9 @@ class ExternalSorter {
       return;
     }
     buffer_ = std::vector<Record>();  // {} would be an empty list, which keeps the memory
-    const std::size_t piece = std::clamp<std::size_t>(capacity_ / runs_.size(), 64, kLargestPiece);
     heap_.clear();
     for (Run& run : runs_) {
-      run.next_record = run.first_record;
-      run.buffer.reserve(piece);
-      run.piece = piece;
+      run.next_block = run.first_block;
       if (load(run)) heap_.push_back(&run);
     }
     std::make_heap(heap_.begin(), heap_.end(), After{});
@@ -79,7 +75,7 @@ class ExternalSorter {
       return;
     }
     Run& run = *heap_.front();
-    if (++run.position == run.buffer.size() && !load(run)) {
+    if (++run.position == run.block.size() && !load(run)) {
       std::pop_heap(heap_.begin(), heap_.end(), After{});
       heap_.pop_back();
       return;
@@ -112,15 +108,16 @@ class ExternalSorter {
 
  private:
   static constexpr std::size_t kFirst = 256;
-  static constexpr std::size_t kLargestPiece = (std::size_t{256} << 10U) / sizeof(Record) + 1;
+  static constexpr std::size_t kBlock = 256;  // records
+  static constexpr std::size_t kMostPieces = 64;
 
   struct Run {
     std::size_t number = 0;
-    std::uint64_t first_record = 0, end_record = 0;
-    std::uint64_t next_record = 0;
-    std::size_t position = 0, piece = 0;
-    std::vector<Record> buffer;
-    [[nodiscard]] const Record& head() const { return buffer[position]; }
+    std::size_t first_block = 0, end_block = 0;
+    std::size_t next_block = 0;
+    std::size_t position = 0;
+    std::vector<Record> block = {};
+    [[nodiscard]] const Record& head() const { return block[position]; }
   };
   // Orders the heap: true if `a` comes out after `b`.
   struct After {
@@ -130,30 +127,37 @@ class ExternalSorter {
     }
   };
 
+  // Few sorted pieces, as of a few threads one after the other, are merged: fewer passes than a sort takes.
   void sort_buffer() {
-    if (!std::ranges::is_sorted(buffer_, Less{})) std::ranges::stable_sort(buffer_, Less{});
+    std::vector bounds = {buffer_.begin()};
+    while (bounds.back() != buffer_.end() && bounds.size() <= kMostPieces)
+      bounds.push_back(std::is_sorted_until(bounds.back(), buffer_.end(), Less{}));
+    if (bounds.back() != buffer_.end()) {
+      std::ranges::stable_sort(buffer_, Less{});
+      return;
+    }
+    const std::size_t last = bounds.size() - 1;
+    for (std::size_t width = 1; width < last; width *= 2) {
+      for (std::size_t i = 0; i + width < last; i += 2 * width)
+        std::inplace_merge(bounds[i], bounds[i + width], bounds[std::min(i + 2 * width, last)], Less{});
+    }
   }
 
   void spill() {
     sort_buffer();
-    if (!file_) file_ = std::make_unique<TempFile>(options_.directory);
-    const std::uint64_t first = file_->size() / sizeof(Record);
-    file_->append(std::as_bytes(std::span(buffer_)));
-    Run run;
-    run.number = runs_.size();
-    run.first_record = first;
-    run.end_record = first + buffer_.size();
-    runs_.push_back(std::move(run));
+    if (!file_) file_ = std::make_unique<RecordFile<Record>>(options_.directory);
+    const std::size_t first = file_->blocks();
+    for (std::span<const Record> rest = buffer_; !rest.empty(); rest = rest.subspan(std::min(kBlock, rest.size())))
+      file_->append(rest.first(std::min(kBlock, rest.size())));
+    runs_.push_back({.number = runs_.size(), .first_block = first, .end_block = file_->blocks()});
     buffer_.clear();
   }
 
   bool load(Run& run) {
-    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(run.piece, run.end_record - run.next_record));
     run.position = 0;
-    run.buffer.resize(count);
-    file_->read(run.next_record * sizeof(Record), std::as_writable_bytes(std::span(run.buffer)));
-    run.next_record += count;
-    return count > 0;
+    if (run.next_block == run.end_block) return false;
+    file_->read(run.next_block++, run.block);
+    return true;
   }
 
   [[nodiscard]] bool still_first() const {
@@ -167,7 +171,7 @@ class ExternalSorter {
   bool sorted_ = false;
   std::size_t next_ = 0;
   std::uint64_t size_ = 0;
-  std::unique_ptr<TempFile> file_;
+  std::unique_ptr<RecordFile<Record>> file_;
   std::vector<Run> runs_;
   std::vector<Run*> heap_;
 };

@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 #include <string>
 
@@ -118,6 +119,36 @@ TEST_CASE("spilled or not, the order is that of a stable sort") {
       }
     }
   }
+  CHECK(std::filesystem::is_empty(directory.path()));
+}
+
+TEST_CASE("blocks of records are read as they were appended, in any order") {
+  const TempDirectory directory;
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min(), kMost = ~kLeast;
+  std::mt19937_64 random(11);
+  std::vector<std::vector<Item>> blocks = {
+      {}, {{0, 0}}, {{kLeast, kMost}, {kMost, kLeast}, {0, -1}}, {{-1, 1}, {-1, 1}, {255, 256}, {65535, 65536}}};
+  for (int shift = 0; shift < 64; ++shift) {  // differences of every length
+    std::vector<Item>& block = blocks.emplace_back();
+    for (std::size_t i = 0; i < 700; ++i)
+      block.push_back({static_cast<std::int64_t>(random() >> shift), static_cast<std::int64_t>(random() << shift)});
+  }
+  RecordFile<Item> file(directory.path());
+  std::size_t bytes = 0;
+  for (const std::vector<Item>& block : blocks) {
+    file.append(block);
+    bytes += block.size() * sizeof(Item);
+  }
+  CHECK(file.bytes() < bytes);
+  REQUIRE(file.blocks() == blocks.size());
+  std::vector<Item> found;
+  for (std::size_t i = blocks.size(); i-- > 0;) {
+    file.read(i, found);
+    CHECK(found == blocks[i]);
+  }
+  file.append(blocks[2]);
+  file.read(blocks.size(), found);
+  CHECK(found == blocks[2]);
   CHECK(std::filesystem::is_empty(directory.path()));
 }
 
