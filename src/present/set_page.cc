@@ -186,7 +186,8 @@ class SetsWriter : PageWriter {
     };
     const auto named = std::ranges::count_if(one.rows, [&](const SetRow& row) { return row.named || moves(row); });
     const std::string of = answer_.phases.size() > 1 ? fmt::format(" ({})", phase.phase.label) : "";
-    add_heading(named > 0 ? fmt::format("Reasons{}", of) : fmt::format("No part changed by more than runs vary{}", of));
+    add_heading(named > 0 ? fmt::format("Reasons{}", of)
+                          : fmt::format("No part is sure to have changed by more than runs vary{}", of));
     const std::size_t most = &phase == phases_.front() ? reasons_ : 1;
     std::size_t said = 0, shown = 0;
     std::array<bool, 2> is_shown{};  // less, more: of work that moved to other parts both

@@ -79,15 +79,15 @@ LargeVector<std::uint32_t> selected_rows(Workload& workload) {
   return out;
 }
 
-LoadedTrace load_trace(const TraceSource& source, const StepOptions& options, const RuleSet& rules, bool copies) {
+LoadedTrace load_trace(const TraceSource& source, const StepOptions& options, const CompiledRules& rules, bool copies) {
   const Index& index = source.index;
-  LoadedTrace out{KernelClasses(index, CompiledRules(rules)), {{}, EventTables(index)}};
+  LoadedTrace out{KernelClasses(index, rules), {{}, EventTables(index)}};
   ComparedTrace& trace = out.trace;
   trace.steps = load_steps(index, options, trace.events, out.classes.traits());
   trace.description = describe(index, source.label, trace.events, trace.steps);
   trace.description.without_copies = !copies && trace.events.memory.size() > 0;
   trace.layers = find_layers(index, trace.events, trace.steps, out.classes.traits());
-  trace.roles = find_roles(index, trace.events, trace.steps, trace.layers, out.classes, rules);
+  trace.roles = find_roles(index, trace.events, trace.steps, trace.layers, out.classes, rules.rules());
   out.device_times = device_times(trace.events, trace.steps, trace.layers.by_step);
   return out;
 }
@@ -128,8 +128,9 @@ std::vector<LoadedTrace> load_each(std::span<const TraceSource> sources, const S
                                    const RuleSet& rules) {
   const bool copies =
       std::ranges::all_of(sources, [](const TraceSource& source) { return holds_of(source.index).copies; });
+  const CompiledRules compiled(rules);
   std::vector<std::optional<LoadedTrace>> loaded(sources.size());
-  for_each_pair(sources.size(), [&](std::size_t i) { loaded[i] = load_trace(sources[i], options, rules, copies); });
+  for_each_pair(sources.size(), [&](std::size_t i) { loaded[i] = load_trace(sources[i], options, compiled, copies); });
   std::vector<DeviceKernelTimes> times;
   for (std::optional<LoadedTrace>& one : loaded) times.push_back(std::move(one->device_times));
   const std::vector<std::set<std::int64_t>> idle = idle_devices(times);
