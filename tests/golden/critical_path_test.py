@@ -8,7 +8,7 @@ from collections import Counter
 import made_events
 from made_events import call, event, index_of, on_device
 from operator_work_test import trace_called
-from trace_cases import REFERENCE, equal, ingest, refused, require, rows, run
+from trace_cases import REFERENCE, edit_database, equal, ingest, refused, require, rows, run
 
 PLANTED = REFERENCE / "analyses" / "critical_path_planted"
 KINDS = {"gemm": "computation", "elementwise": "computation", "comm": "communication", "copy": "copy", "host_gap": "host"}
@@ -426,6 +426,25 @@ def check_hand_over(folder):
             equal("1 hand-over by one of several threads is inferred" in " ".join(notes_of(index)), inferred == 1, "whether it is said")
 
 
+def check_backward(folder):
+    """What is open around backward() hides not that its thread waits for autograd's; what works on it, or waits for no autograd, does."""
+    def work(sequence):
+        ops = [event("cpu_op", "main::forward", 0, 100), event("cpu_op", "autograd::engine::evaluate_function: X", 105, 2150, tid=2)]
+        for op, number in zip(ops, (1, sequence)):
+            op["args"] = {"Sequence number": number}
+        return [*ops, *launched("gemm_a", 162, 2000, 1, 155, tid=2), *sync(165, 2000, 2, tid=2),
+                event("cpu_op", "hook", 2256, 2, tid=2), event("cpu_op", "main::after", 2260, 300)]
+    around = ([], [event("user_annotation", "ProfilerStep#0", 0, 2560)], [event("python_function", "<built-in method run_backward>", 101, 2158)])
+    for beside in around:
+        index = planted(folder, [*work(1), *beside])
+        equal([length for length, _ in what_ifs(index, "gemm_a:0.5", "gemm_a:2")], [1560, 4560], f"{beside}")
+    index = planted(folder, [*work(2), *around[1]])
+    equal(what_ifs(index, "gemm_a:0.5"), [(2560, "by the releases")], "of another thread's operators, or of none")
+    index = planted(folder, work(1))
+    edit_database(index, "UPDATE cpu_op SET thread_id = 500 WHERE id = 1")
+    require(rows("critical-path", index), "a thread that is not there")
+
+
 def last_before(intervals, moment):
     """Of their union the last stretch that begins before a moment: from, until when, at most the moment."""
     begin = end = 0
@@ -515,7 +534,7 @@ def check_export(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_planted, check_edges, check_empty_stream, check_record_of_nothing, check_device_of_waits, check_many_waits, check_unrecorded_wait, check_without_launch, check_ends, check_blocking_copies, check_free, check_exact_return, check_passed, check_cut, check_steps, check_launches, check_operators, check_threads, check_hand_over, check_last_of_many, check_scaled, check_bad, check_queue, check_export))
+    cases.each_apart((check_planted, check_edges, check_empty_stream, check_record_of_nothing, check_device_of_waits, check_many_waits, check_unrecorded_wait, check_without_launch, check_ends, check_blocking_copies, check_free, check_exact_return, check_passed, check_cut, check_steps, check_launches, check_operators, check_threads, check_hand_over, check_backward, check_last_of_many, check_scaled, check_bad, check_queue, check_export))
     for trace in TRACES:
         cases.run_apart(trace, lambda own, trace=trace: check_properties(trace_called(trace), own))
 

@@ -4,14 +4,15 @@
 #include <iterator>
 #include <limits>
 #include <queue>
-#include <set>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/dense_index.h"
 #include "base/unknown.h"
 #include "trace/format_holds.h"
+#include "trace/step_grammar.h"
 
 namespace tracedb {
 // A row of table sync whose call is known.
@@ -55,11 +56,61 @@ void ReleaseGraph::read_threads() {
   while (named.step()) named_threads_.push_back(named.id(0));
   open_.resize(process_of_thread_.size());
   worked_.resize(process_of_thread_.size());
+  const std::map<std::uint32_t, std::set<std::uint32_t>> backward = backward_threads();
   HostEventReader host(index_, events_);
   while (const HostEvent* const event = host.next()) {
     if (event->thread >= open_.size()) continue;
-    open_[event->thread].add(event->ts, event->end);
-    if (event->source >= HostSource::kOperator) worked_[event->thread].add(event->ts, event->end);
+    const bool works = event->source >= HostSource::kOperator;
+    if (works) worked_[event->thread].add(event->ts, event->end);
+    if (!works || !backward.contains(event->thread)) open_[event->thread].add(event->ts, event->end);
+  }
+  for (const auto& [thread, engines] : backward) {
+    std::vector<Extent> waits, open;
+    for (const std::uint32_t engine : engines) add_waits(thread, engine, waits);
+    const TimeCover waiting(waits);
+    const auto add = [&](std::int64_t begin, std::int64_t end) { open.push_back({begin, end}); };
+    for (std::size_t i = 0; i < open_[thread].size(); ++i)
+      waiting.for_each_gap(open_[thread][i].begin, open_[thread][i].end, add);
+    for (std::size_t i = 0; i < worked_[thread].size(); ++i) add(worked_[thread][i].begin, worked_[thread][i].end);
+    open_[thread] = TimeCover(open);
+  }
+}
+
+// By thread: those on which autograd ran the backward of its operators.
+std::map<std::uint32_t, std::set<std::uint32_t>> ReleaseGraph::backward_threads() const {
+  std::map<std::uint32_t, std::set<std::uint32_t>> out;
+  const auto is_backward =
+      by_id<char>(index_, "SELECT id, value FROM string WHERE value GLOB '*ackward*' OR value GLOB '*autograd*'",
+                  [](Statement& row) { return is_backward_operator(row.text(1)); });
+  if (is_backward.size() == 1) return out;
+  const auto sequence = events_.operators.int64s("sequence_number");
+  const auto thread = events_.operators.ids("thread_id"), name = events_.operators.ids("name_id");
+  constexpr unsigned kNumberBits = 40;  // larger numbers than training counts to are left out
+  DenseIndex numbers;                   // by process and sequence number
+  std::vector<std::uint32_t> forward;   // the thread that had it first
+  for (std::size_t i = 0; i < sequence.size(); ++i) {
+    if (sequence[i] < 0 || sequence[i] >> kNumberBits != 0 || thread[i] >= process_of_thread_.size()) continue;
+    const std::uint64_t process = process_of(thread[i]);
+    const auto [place, is_new] = numbers.index_of(process << kNumberBits | static_cast<std::uint64_t>(sequence[i]));
+    if (is_new) forward.push_back(thread[i]);
+    const bool is_engine = name[i] < is_backward.size() && is_backward[name[i]] != 0;
+    if (is_engine && forward[place] != thread[i]) out[forward[place]].insert(thread[i]);
+  }
+  return out;
+}
+
+// When a thread does nothing while autograd works for it, until that has done its last: backward() has not returned,
+// whatever annotations and Python calls are open around it.
+void ReleaseGraph::add_waits(std::uint32_t thread, std::uint32_t engine, std::vector<Extent>& out) const {
+  const std::size_t first = out.size();
+  for (std::size_t i = 0; i < worked_[engine].size(); ++i) {
+    const Extent work = worked_[engine][i];
+    const Extent before = worked_[thread].last_before(work.end);
+    if (before.length() == 0 || before.end >= work.end) continue;
+    if (out.size() > first && out.back().begin >= before.end)
+      out.back().end = work.end;
+    else
+      out.push_back({std::max(work.begin, before.end), work.end});
   }
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -78,7 +79,7 @@ class ReleaseGraph {
   [[nodiscard]] std::int64_t launched_at(const Activity& one) const {
     return std::min(one.queued ? call_ts(one.call) : call_end(one.call), one.ts);
   }
-  // When anything was open on a host thread.
+  // When anything was open on a host thread; annotations and Python calls not while it waits for the backward pass.
   [[nodiscard]] const TimeCover& open_on(std::uint32_t thread) const { return open_[thread]; }
   // When a call or an operator was. Python calls of a thread that sleeps are open until the recording ends.
   [[nodiscard]] const TimeCover& worked_on(std::uint32_t thread) const { return worked_[thread]; }
@@ -130,6 +131,8 @@ class ReleaseGraph {
   }
   void read_activities();
   void read_threads();
+  [[nodiscard]] std::map<std::uint32_t, std::set<std::uint32_t>> backward_threads() const;
+  void add_waits(std::uint32_t thread, std::uint32_t engine, std::vector<Extent>& out) const;
   void order_streams();
   std::uint32_t last_elsewhere(const Activity& one, std::int64_t known, std::span<const std::uint32_t> streams,
                                std::span<const std::uint32_t> last) const;
