@@ -4,7 +4,7 @@
 -- column: events        | Events          | count   | sum   | 3 | allocations and frees
 -- column: allocated     | Allocated       | bytes   | sum   | 4 | bytes of all allocations
 -- column: freed         | Freed           | bytes   | sum   | 4 | bytes of all frees
--- column: peak          | Peak            | bytes   |       | 9 | most that was allocated at once
+-- column: peak          | Peak            | bytes   |       | 9 | most that was allocated after an event
 -- column: peak_ts       | At              | ns      |       | 6 | when that was
 -- column: before        | Before Trace    | bytes   |       | 5 | allocated before the first event; empty: not recorded
 -- column: peak_reserved | Peak Reserved   | bytes   |       | 8 | most that the allocator held; empty: not recorded

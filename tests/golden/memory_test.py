@@ -245,6 +245,10 @@ def check_devices(folder):
     row = rows("memory", index)[0]
     equal((row["peak"], row["peak_reserved"], row["alive"], row["last"]), (1300, 2500, 0, 0), "two processes on a device")
     equal([row["bytes"] for row in rows("memory", "--at", "peak", index)], [1300], "of two processes at the peak")
+    late = [memory(1, 500, **{"Total Allocated": 600, "Total Reserved": 2000}), memory(2, -50, pid=2, **{"Total Allocated": 900, "Total Reserved": 3000}),
+            memory(3, -500, **{"Total Allocated": 100, "Total Reserved": 1500})]
+    (row,) = rows("memory", index_of(folder / "late.json", late))
+    equal((row["before"], row["peak"], row["fragmented_pct"]), (1050, 1550, 69), "a process whose first event comes later held memory before it")
     equal(rows("issues", index), [row for row in rows("issues", index) if row["kind"] != "allocated_twice"], "each process has its addresses")
 
 

@@ -187,7 +187,7 @@ class Totals {
  public:
   explicit Totals(const MemoryEvents& events) {
     struct Before {
-      std::int64_t sum = 0, least = 0;
+      std::int64_t sum = 0, least = 0, reserved = 0;
       bool is_recorded = false;
     };
     std::map<Key, Before> all;
@@ -196,13 +196,14 @@ class Totals {
       if (before.is_recorded) continue;
       before.sum = saturating_add(before.sum, one.bytes);
       before.is_recorded = one.allocated != kUnknownValue;
+      if (before.is_recorded && one.reserved != kUnknownValue) before.reserved = one.reserved;
       // What was freed without an allocation was there; a total says what else was.
       before.least = std::max(before.least, sum_after(before.is_recorded ? one.allocated : 0, before.sum, 0));
     }
     for (const auto& [key, before] : all) {
-      processes_[key].allocated = before.least;
-      std::int64_t& device = devices_[key.second].allocated;
-      device = sum_after(device, 0, before.least);
+      processes_[key] = {before.least, before.reserved};
+      Held& device = devices_[key.second];
+      device = {sum_after(device.allocated, 0, before.least), sum_after(device.reserved, 0, before.reserved)};
     }
   }
   Held after(const MemoryEvent& event) {
