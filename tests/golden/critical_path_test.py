@@ -331,6 +331,24 @@ def sync(ts, dur, correlation, tid=1):
     return [call("cudaStreamSynchronize", ts, dur, correlation, tid), on_device("cuda_sync", "Stream Sync", ts, dur, correlation=correlation)]
 
 
+def check_other_device(folder):
+    """A stream waits for the one that a record names, also where that is another device's; copies have names, too."""
+    first = [call("cudaLaunchKernel", 0, 2, 1), made_events.kernel("gemm_a", 4, 500, 13, 1, correlation=1)]
+    copy = [call("cudaMemcpyAsync", 8, 2, 9), on_device("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 506, 100, 7, correlation=9, bytes=1000)]
+    index = planted(folder, [*first, *event_wait(5, 4, 7, 13, 3), *copy, *launched("gemm_b", 607, 100, 2, 12, 2), *sync(15, 693, 8)])
+    equal(what_ifs(index, "gemm_a:0.5", "Memcpy*:0.5", "Memcpy HtoD (Pinned -> Device):0.5", "copy:0.5"), [(458, "at least"), *[(658, "at least")] * 3], "of another device")
+
+
+def check_overlap(folder):
+    """What steps that overlap share counts in each, which is told."""
+    steps = [[step(i, 100 * i, 100), *launched("gemm_a", 100 * i + 50, 95, i + 1, 100 * i + 5)] for i in range(3)]
+    index = planted(folder, [one for own in steps for one in own])
+    for options, shared in ((("--step", "1"), ""), ((), ""), (("--step", "0..1"), "15.5 % of the path counts more than once"), (("--phase", "train"), "")):
+        equal("counts more than once" in " ".join(notes_of(index, *options)), shared != "", f"{options}: {notes_of(index, *options)}")
+        require(shared in " ".join(notes_of(index, *options)), f"{options}: {notes_of(index, *options)}")
+    equal(what_ifs(index, "gemm_a:2", options=("--step", "0..1"))[0][1], "inferred", "certainty")
+
+
 def check_cut(folder):
     """What runs at the begin of a window counts from there, what runs at its end until there; that of a call that waits at its end is the device."""
     known = "by the releases"
@@ -534,7 +552,7 @@ def check_export(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_planted, check_edges, check_empty_stream, check_record_of_nothing, check_device_of_waits, check_many_waits, check_unrecorded_wait, check_without_launch, check_ends, check_blocking_copies, check_free, check_exact_return, check_passed, check_cut, check_steps, check_launches, check_operators, check_threads, check_hand_over, check_backward, check_last_of_many, check_scaled, check_bad, check_queue, check_export))
+    cases.each_apart((check_planted, check_edges, check_empty_stream, check_record_of_nothing, check_device_of_waits, check_many_waits, check_unrecorded_wait, check_without_launch, check_ends, check_blocking_copies, check_free, check_exact_return, check_passed, check_other_device, check_overlap, check_cut, check_steps, check_launches, check_operators, check_threads, check_hand_over, check_backward, check_last_of_many, check_scaled, check_bad, check_queue, check_export))
     for trace in TRACES:
         cases.run_apart(trace, lambda own, trace=trace: check_properties(trace_called(trace), own))
 

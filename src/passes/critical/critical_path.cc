@@ -503,6 +503,19 @@ bool PathWindow::counts(const Activity& one) const {
   return steps == nullptr || steps->of(one.ref) == *step + 1;
 }
 
+double percent_shared(const StepSet& set, const Selection& selection, const EventTables& events) {
+  if (!selection.names_steps()) return 0;
+  std::vector<Extent> windows;
+  double all = 0;
+  for (const PathWindow& window : windows_of_steps(set, selected_steps(set, selection), events)) {
+    windows.push_back({window.begin, window.end});
+    all += static_cast<double>(windows.back().length());
+  }
+  const TimeCover together(windows);
+  const Extent bounds = together.bounds();
+  return all > 0 ? 100 - 100 * static_cast<double>(together.covered(bounds.begin, bounds.end)) / all : 0;
+}
+
 double percent_without_launch(const EventColumns& kernels, const std::function<bool(std::size_t)>& keeps) {
   const auto launch = kernels.ids("launch_id");
   const auto dur = kernels.int64s("dur");

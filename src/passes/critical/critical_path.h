@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "passes/critical/release_graph.h"
+#include "passes/select/workload.h"
 #include "passes/steps/step_set.h"
 
 namespace tracedb {
@@ -64,6 +65,8 @@ std::vector<PathWindow> windows_of_steps(const StepSet& set, const std::vector<b
 // the kernel time without a launch: nothing then says what the devices had to do with the host.
 inline constexpr double kMuchInferred = 5;
 double percent_without_launch(const EventColumns& kernels, const std::function<bool(std::size_t row)>& keeps);
+// Of the windows of selected steps, what others of them share; 0 where no step is named.
+double percent_shared(const StepSet& set, const Selection& selection, const EventTables& events);
 
 // Other durations. A factor is a fraction, so that results are whole.
 struct DurationFactor {

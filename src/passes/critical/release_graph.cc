@@ -281,9 +281,9 @@ std::vector<ReleaseGraph::Recorded> ReleaseGraph::read_recorded() {
     const auto elsewhere = [&](std::uint32_t stream) {
       return one.device != 0 && device_of_stream_[stream] != one.device;
     };
-    // Some profilers take all calls for those of one device.
-    if (one.stream != 0 || !std::ranges::all_of(one.wait_streams, elsewhere))
-      std::erase_if(one.wait_streams, elsewhere);
+    // Some profilers take all calls for those of one device, and streams wait for those of others.
+    const bool may_be = one.stream == 0 || one.wait_streams.size() == 1;
+    if (!may_be || !std::ranges::all_of(one.wait_streams, elsewhere)) std::erase_if(one.wait_streams, elsewhere);
     out.push_back(std::move(one));
   }
   return out;

@@ -361,7 +361,8 @@ void fill_releases(Workload& workload, const PassOptions& options, TableRows& ro
   }
 }
 
-// Which activities a change is about: comm, an operation class, kernels by name, else what operators of a name launch.
+// Which activities a change is about: comm, an operation class, kernels, copies and fills by name, else what operators
+// of a name launch.
 class Changed {
  public:
   Changed(Workload& workload, const std::string& what)
@@ -379,7 +380,7 @@ class Changed {
   [[nodiscard]] bool has(const Activity& activity) const {
     if (comm_) return communicates(activity.work);
     if (!is_operator_.empty()) return has_id(is_operator_, operators_[activity.ref]);
-    if (activity.ref.is_memory_op) return copy_ && activity.work == Work::kCopy;
+    if (activity.ref.is_memory_op) return has_id(is_copy_, activity.ref.id) || (copy_ && activity.work == Work::kCopy);
     return filter_->keeps_kernel(activity.ref.id - 1);
   }
 
@@ -391,10 +392,13 @@ class Changed {
     Selection selection;
     selection.name_glob = what;
     keep(workload, selection);
+    Statement copies(workload.index().database(),
+                     "SELECT id FROM memory_op WHERE name_id IN (SELECT id FROM string WHERE value GLOB ?)", what);
+    while (copies.step()) for_id(is_copy_, copies.id(0)) = true;
     for (std::size_t i = 0; i < workload.events().kernels.size(); ++i) {
       if (filter_->keeps_kernel(i)) return true;
     }
-    return false;
+    return !is_copy_.empty();
   }
   bool keep_operators(Workload& workload, const std::string& what) {
     Statement found(workload.index().database(), "SELECT id FROM string WHERE value GLOB ?", what);
@@ -416,6 +420,7 @@ class Changed {
   bool comm_, copy_;
   EventIds operators_;
   std::vector<bool> is_operator_;  // by id in cpu_op
+  std::vector<bool> is_copy_;      // by id in memory_op
   std::optional<EventFilter> filter_;
 };
 

@@ -331,6 +331,9 @@ PathCertainty path_certainty(Workload& workload) {
   if (unknown >= kShown) facts.push_back(part_text(unknown / 100, 1) + " of the path waits for nothing that is known");
   if (unlaunched >= kShown)
     facts.push_back(part_text(unlaunched / 100, 1) + " of the kernel time has no launch in the trace");
+  const double shared = percent_shared(workload.steps(), workload.selection(), workload.events());
+  if (shared >= kShown)
+    facts.push_back(part_text(shared / 100, 1) + " of the path counts more than once, for the steps overlap");
   if (waits > 0)
     facts.push_back(counted(waits, "wait of a stream (StreamWaitEvent) is not recorded",
                             "waits of streams (StreamWaitEvent) are not recorded"));
@@ -341,7 +344,7 @@ PathCertainty path_certainty(Workload& workload) {
   }
   if (facts.empty()) return {};
   const bool partly = inferred + unknown > kMuchInferred || unlaunched > kMuchInferred ||
-                      sums.real(4) + sums.real(6) > 0 || unrecorded || waits > 0;
+                      sums.real(4) + sums.real(6) > 0 || unrecorded || waits > 0 || shared > kMuchInferred;
   return {{fmt::format("{}{}", partly ? "partly inferred: " : "", fmt::join(facts, "; "))},
           partly,
           unknown > kMuchInferred};
@@ -391,8 +394,8 @@ void add_path_options(CommandLine& line) {
   line.add("parts", OptionKind::kFlag, "the parts of the path in order of time");
   line.add("slack", OptionKind::kFlag, "how much longer each kernel and copy may take alone");
   line.add("what-if", OptionKind::kList,
-           "WHAT:FACTOR: how long it would be if an operation class, kernel (GLOB), operator (GLOB), comm, launch "
-           "(delays) or host took that part of its time; may be given several times");
+           "WHAT:FACTOR: how long it would be if an operation class, kernel or copy (GLOB), operator (GLOB), comm, "
+           "launch (delays) or host took that part of its time; may be given several times");
   line.add("wait", "a start that much behind all that is recorded must have waited for more (10us)");
 }
 
