@@ -8,7 +8,7 @@
 -- column: n      | Allocations  | count   | sum   | 5 | their number
 -- column: largest | Largest     | bytes   | max   | 3 | the largest of them
 -- column: oldest | Oldest       | ns      | min   | 1 | when the first of them was allocated
--- column: what   | Allocated By | text    | label | 9 | operator, module, line or step; [none]: outside of all
+-- column: what   | Allocated By | text    | label | 9 | operator, module, line, stack, step or size; [none]: outside of all
 WITH
 events AS MATERIALIZED (SELECT * FROM temp.memory_events),
 firsts AS (SELECT device, min(id), allocated - bytes AS before, total(NOT has_address) = 0 AS traced FROM events GROUP BY device),
@@ -20,10 +20,11 @@ moment AS (  -- the event with the most of it: of bytes, or the last one by then
 alive AS (
   SELECT e.device, m.ts, m.total, e.bytes, e.ts AS begun,
          coalesce(CASE :by WHEN 'module' THEN e.module WHEN 'step' THEN e.step
-                  WHEN 'line' THEN (SELECT t.value FROM stack k JOIN frame f ON f.id = k.frame_id JOIN string t
-                                    ON t.id = f.name_id WHERE k.id = e.stack_id)
-                  ELSE e.operator END, '[none]') AS what
+                  WHEN 'line' THEN s.text WHEN 'stack' THEN s.text
+                  WHEN 'size' THEN printf('%,d bytes', e.bytes) ELSE e.operator END, '[none]') AS what
   FROM moment m JOIN events e ON e.device = m.device
+  LEFT JOIN (SELECT id, iif(:by = 'stack', path, frame) AS text FROM stacks WHERE id IN (SELECT stack_id FROM events)) s
+  ON s.id = e.stack_id
   WHERE m.traced AND e.bytes > 0 AND e.id <= m.id AND (e.ended_by IS NULL OR e.ended_by > m.id)),
 rest AS (
   SELECT m.device, m.ts, m.total, m.id = 0 OR m.traced AS traced, m.before, m.total - (SELECT CAST(total(a.bytes) AS INTEGER) FROM alive a WHERE a.device = m.device) AS bytes

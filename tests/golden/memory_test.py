@@ -203,9 +203,12 @@ def check_unknown(folder):
         memory(1000 * i + 100 * pid + 20, 1000, pid, number=pid, pid=pid, Addr=16 * i + pid),
         *([memory(1000 * i + 100 * pid + 30, -1000, pid, number=pid, pid=pid, Addr=16 * (i - 2) + pid)] if i >= 2 else []))])
     equal(rows("memory", "--leaks", two), [], "leaks of two processes")
-    for by in ("line", "module"):
+    for by in ("line", "stack", "module"):
         require("no Python stacks: profile with with_stack=True" in said(some, "--by", by), f"--by {by} without stacks is not explained")
     require("Python stacks" not in said(some, "--by", "operator"), "operators need no stacks")
+    stacks = index_of(folder / "stacks.json", [event("python_function", name, ts, dur) for name, ts, dur in (("a.py(1): f", 0, 99), ("b.py(2): g", 10, 80))] + [memory(20, 100), memory(95, 50)])
+    for by, expected in (("line", {"b.py(2): g": 100, "a.py(1): f": 50}), ("stack", {"a.py(1): f;b.py(2): g": 100, "a.py(1): f": 50}), ("size", {"100 bytes": 100, "50 bytes": 50})):
+        equal({row["what"]: row["allocated"] for row in rows("memory", "--by", by, stacks)}, expected, f"by {by}")
     none = index_of(folder / "none.json", [*launched, *(memory(1000 * i + 50, 1000, Addr=i) for i in range(5))])
     image = index_of(folder / "image.json", [*launched, *(memory(1000 * i + 50, 1000, Addr=i) for i in range(5)),
                                              *(on_device("gpu_user_annotation", f"ProfilerStep#{i}", 1000 * i + 140, 650) for i in range(5))])

@@ -415,7 +415,7 @@ void prepare_path(const CommandLine& line, PassReport& report) {
 
 // ---- memory that frameworks allocate and free
 
-constexpr std::string_view kMemoryParts[] = {"operator", "module", "line", "step"};
+constexpr std::string_view kMemoryParts[] = {"operator", "module", "line", "stack", "step", "size"};
 
 // Why the report of a trace with allocations has no row; "": another note says it.
 std::string_view why_none(const CommandLine& line, Database& database, bool has_marks) {
@@ -435,7 +435,7 @@ std::string_view why_none(const CommandLine& line, Database& database, bool has_
 void note_missing(const CommandLine& line, Workload& workload, bool has_marks, std::vector<std::string>& notes) {
   Database& database = workload.index().database();
   const std::string by = line.text("by").value_or("");
-  if ((by == "line" || by == "module") && !database.query_int64("SELECT 1 FROM stack LIMIT 1")) {
+  if ((by == "line" || by == "stack" || by == "module") && !database.query_int64("SELECT 1 FROM stack LIMIT 1")) {
     notes.push_back(fmt::format("the trace has no Python stacks: {}",
                                 recording_advice(workload.index().meta("format").value_or("")).stacks));
   }
@@ -493,7 +493,7 @@ void finish_memory(const CommandLine& line, Workload& workload, TraceReport& res
 }
 
 void add_memory_options(CommandLine& line) {
-  line.add("by", "operator, module, line (of Python), step: by what allocated it");
+  line.add("by", "operator, module, line (of Python), stack, step, size: by what allocated it");
   line.add("at", "what was allocated at a time (12345, 1.5ms, 2s) or at the peak of each device: peak; with --by");
   line.add("curve", OptionKind::kFlag, "a row for each allocation and free: totals over time");
   line.add("leaks", OptionKind::kFlag,
@@ -503,7 +503,7 @@ void add_memory_options(CommandLine& line) {
 void prepare_memory(const CommandLine& line, PassReport& report) {
   const std::optional<std::string> by = line.text("by"), at = line.text("at");
   if (by && std::ranges::find(kMemoryParts, *by) == std::end(kMemoryParts)) {
-    throw usage_error("--by {}: there are operator, module, line and step", *by);
+    throw usage_error("--by {}: there are operator, module, line, stack, step and size", *by);
   }
   if (int{line.has("curve")} + int{line.has("leaks")} + int{at || by} > 1) {
     throw usage_error("--curve, --leaks, --by and --at: give one; only --at goes with --by");
