@@ -530,6 +530,9 @@ def check_queue(folder):
     row = rows("queue", "--queue-limit", 2, index)[0]
     equal((row["points"], row["median"], row["max"], row["at_limit"], row["not_launched"]), (8, 1, 3, 30000, 2), "queue")
     equal(round(row["mean"] * 91), 10 + 20 + 30 + 20 + 10 + 1, "mean over time")
+    beside = [call("cudaLaunchKernel", 10, 1, 1), call("cudaLaunchKernel", 12, 1, 2), kernel("k", 20, 5, 1, 20), kernel("k", 20, 5, 2, 7)]
+    for events in (beside, beside[::-1]):
+        equal([row["stream"] for row in rows("queue", planted(folder, events))], [7, 20], "equal queues, in any order of the file")
 
 
 def check_export(folder):
