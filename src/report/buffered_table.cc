@@ -316,6 +316,20 @@ void sort_rows(Report& report, const SortKey& key) {
   });
 }
 
+std::size_t rows_that_make_up(const Report& report, double percent) {
+  const auto found = std::ranges::find_if(report.columns, [](const Column& column) {
+    return column.unit == Unit::kPercent && column.others == OthersAggregate::kSum;
+  });
+  if (found == report.columns.end()) throw Error(ErrorCode::kUsage, "--cum: this table has no shares that add up");
+  const auto column = static_cast<std::size_t>(found - report.columns.begin());
+  const auto share = [&](const Row& row) { return number(row[column]).value_or(0); };
+  double all = 0, first = 0;
+  for (const Row& row : report.rows) all += share(row);
+  std::size_t count = 0;
+  while (count < report.rows.size() && first < all * percent / 100) first += share(report.rows[count++]);
+  return count;
+}
+
 void limit_rows(Report& report, std::size_t limit) {
   if (report.whole || limit == 0 || report.rows.size() <= limit) return;
   const std::span<const Row> cut = std::span<const Row>(report.rows).subspan(limit);

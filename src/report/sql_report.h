@@ -73,6 +73,10 @@ void sort_rows(Report& report, const SortKey& key);
 // of a report that is `whole`.
 void limit_rows(Report& report, std::size_t limit);
 
+// How many of the first rows make up so much of the sum of the first column of shares that add up. Error{kUsage}: there
+// is none.
+std::size_t rows_that_make_up(const Report& report, double percent);
+
 // Puts rows mean, min and max of two rows and more into the footer; the first column says which. Columns of text have
 // nothing there.
 void add_extremes(Report& report);

@@ -33,6 +33,14 @@ def check_endings(index, folder):
 
 def check_spellings(index, other):
     equal(query("kernels", "-q", "-n", "2", index), query("kernels", "-q", "--limit", "2", index), "-n")
+    shares = [row["time_pct"] for row in json.loads(query("kernels", "-q", "--json", index))["rows"]]
+    for percent in (0, 30.5, 90, 100):
+        found = json.loads(query("kernels", "-q", "--json", "--cum", f"{percent}%", index))["rows"]
+        enough = next(n for n in range(1, len(shares) + 1) if sum(shares[:n]) > percent - 1e-9)
+        equal([row["name"] == "[others]" for row in found], [False] * enough + [True] * (enough < len(shares)), f"--cum {percent}")
+        equal(round(sum(row["time_pct"] for row in found), 6), 100, f"shares of --cum {percent}")
+    refused(2, "no shares that add up", "trace-query", "steps", "-q", "--cum", "90", index)
+    refused(2, "percent from 0 to 100", "trace-query", "kernels", "-q", "--cum", "101", index)
     for name in ("trace-query", "trace-ingest"):
         equal(run(name, "-V").stdout, run(name, "--version").stdout, f"{name} -V")
     by_token = query("compare", "-q", "--section", "ledger", "--normalise", "token", "--csv", index, other)

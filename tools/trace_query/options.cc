@@ -84,6 +84,7 @@ constexpr SharedOption kSharedOptions[] = {
     {kRules, "rules", "classes by these rules: default, wafer, or a file of rules (or set TRACEDB_RULES)"},
     {kRows, "limit,n",
      "first N rows, the rest in one [others] row; 0: all (default: 30 for a table on standard output, else 0)"},
+    {kRows, "cum", "as many of the first rows as make up so many percent of the time (share): 95"},
     {kRows, "offset", "without the first N rows: with --limit a page of a table"},
     {kRows, "total", "json: total_rows says how many rows there are", OptionKind::kFlag},
     {kRows, "sort", "COL or COL:asc; largest first unless :asc is given"},

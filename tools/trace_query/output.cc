@@ -197,6 +197,10 @@ void Output::arrange(Report& report) {
   const std::size_t rows = report.rows.size();
   std::size_t limit = row_limit(line_);
   const std::size_t offset = row_offset(line_);
+  if (const auto percent = line_.percent("cum", 0, 100, " from 0 to 100")) {
+    const std::size_t enough = std::max(rows_that_make_up(report, *percent), offset + 1) - offset;
+    limit = line_.has("limit") && limit > 0 ? std::min(limit, enough) : enough;
+  }
   if (line_.knows("offset")) {
     const std::size_t left = rows - std::min(offset, rows);
     const auto first = report.rows.end() - static_cast<std::ptrdiff_t>(left);
@@ -210,7 +214,7 @@ void Output::arrange(Report& report) {
     if (told) report.page = RowPage{offset, limit == 0 || report.whole ? left : std::min(limit, left), rows};
   }
   limit_rows(report, limit);
-  if (!line_.has("limit") && report.rows.size() < rows) {
+  if (!line_.has("limit") && !line_.has("cum") && report.rows.size() < rows) {
     cut_rows_ += rows - limit;
     ++cut_tables_;
   }

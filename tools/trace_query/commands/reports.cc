@@ -93,8 +93,8 @@ void add_gap_options(CommandLine& line) {
 
 // The longest are not the first in another order.
 void prepare_gaps(const CommandLine& line, PassReport& report) {
-  const bool needs_all =
-      line.has("sort") || line.has("offset") || line.has("total") || line.renderer().name == "compact";
+  const bool needs_all = line.has("sort") || line.has("cum") || line.has("offset") || line.has("total") ||
+                         line.renderer().name == "compact";
   report.options.most_gaps = needs_all ? 0 : row_limit(line);
 }
 
