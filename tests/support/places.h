@@ -9,7 +9,8 @@
 namespace tracedb {
 
 /// n of TRACEDB_TEST_STRIDE=n in the environment, else 1: one of n places is tried, or an n-th of a large text. This
-/// suits programs made slow by a sanitizer.
+/// suits programs made slow by a sanitizer, as does skipping what counts over hundreds of samples how often something
+/// holds, where other cases run the same code: TEST_CASE("..." * doctest::skip(test_stride() > 1)).
 inline std::size_t test_stride() {
   const char* wish = std::getenv("TRACEDB_TEST_STRIDE");
   return wish == nullptr ? 1 : std::max(1UL, std::strtoul(wish, nullptr, 10));

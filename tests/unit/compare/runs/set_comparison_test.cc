@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "generated_runs.h"
+#include "support/places.h"
 
 namespace tracedb {
 namespace {
@@ -52,7 +53,7 @@ GeneratedWorld world_of(std::size_t baseline, std::size_t candidate,
   return world;
 }
 
-TEST_CASE("sets of runs: false alarms where nothing changed") {
+TEST_CASE("sets of runs: false alarms where nothing changed" * doctest::skip(test_stride() > 1)) {
   std::vector<std::pair<std::string, GeneratedWorld>> worlds;
   for (const double sd : {0.004, 0.01, 0.015}) {
     for (const std::size_t runs : {3U, 5U, 10U}) {
@@ -94,7 +95,7 @@ TEST_CASE("sets of runs: false alarms where nothing changed") {
   }
 }
 
-TEST_CASE("sets of runs: a part that takes 2 % of the period longer") {
+TEST_CASE("sets of runs: a part that takes 2 % of the period longer" * doctest::skip(test_stride() > 1)) {
   const struct {
     std::size_t runs;
     double seen, first;
@@ -359,7 +360,7 @@ TEST_CASE("sets of runs: one stall of one run says nothing of how often there ar
   }
 }
 
-TEST_CASE("sets of runs: a run that stands out is named and kept") {
+TEST_CASE("sets of runs: a run that stands out is named and kept" * doctest::skip(test_stride() > 1)) {
   PhaseRuns phase = generated_phase(world_of(10, 9), 3);
   for (auto& side : phase.sides) {
     const double more = 3e6 * static_cast<double>(side[4].steps);
