@@ -31,9 +31,14 @@ constexpr std::array<std::string_view, 3> kCopyKernelWords = {"__amd_rocclr_copy
 
 constexpr std::array<std::string_view, 10> kDirections = {"",     "HtoD", "DtoH", "DtoD", "HtoH",
                                                           "PtoP", "HtoA", "AtoH", "AtoD", "DtoA"};
-// HIP spells the first four out.
-constexpr std::array<std::string_view, 4> kLongDirections = {"HostToDevice", "DeviceToHost", "DeviceToDevice",
-                                                             "HostToHost"};
+// The first ones as others than Kineto spell them: XLA, HIP, rocprof and MTIA, and Intel's devices, where M is memory
+// that the driver did not allocate.
+constexpr std::array<std::array<std::string_view, 4>, 5> kOtherSpellings = {
+    {{"H2D", "HostToDevice", "HOST_TO_DEVICE", "M2D"},
+     {"D2H", "DeviceToHost", "DEVICE_TO_HOST", "D2M"},
+     {"D2D", "DeviceToDevice", "DEVICE_TO_DEVICE", "DeviceToDevice"},
+     {"H2H", "HostToHost", "HOST_TO_HOST", "M2M"},
+     {"P2P", "PeerToPeer", "PEER_TO_PEER", "PeerToPeer"}}};
 
 // HIP's symbols of kernel descriptors are the kernel's own with a suffix, which the demangler knows nothing of.
 std::string_view without_descriptor(std::string_view name) {
@@ -67,18 +72,11 @@ bool also_computes(std::string_view name) {
 std::span<const std::string_view> copy_directions() { return kDirections; }
 
 std::size_t copy_direction_index(std::string_view name) {
-  // As Intel's devices have it: "Memcpy M2D". What their driver did not allocate (M) is memory of the host.
-  constexpr std::string_view kShort = "Memcpy X2Y";
-  if (name.size() >= kShort.size() && name.starts_with("Memcpy ") && name[8] == '2') {
-    const auto place = [](char letter) { return letter == 'M' ? 'H' : letter; };
-    const auto* const found = std::ranges::find(kDirections, std::string{place(name[7]), 't', 'o', place(name[9])});
-    return found == kDirections.end() ? 0 : static_cast<std::size_t>(found - kDirections.begin());
-  }
   for (std::size_t i = 1; i < kDirections.size(); ++i) {
     if (name.find(kDirections[i]) != std::string_view::npos) return i;
   }
-  for (std::size_t i = 0; i < kLongDirections.size(); ++i) {
-    if (name.find(kLongDirections[i]) != std::string_view::npos) return i + 1;
+  for (std::size_t i = 0; i < kOtherSpellings.size(); ++i) {
+    if (contains_any(name, kOtherSpellings[i])) return i + 1;
   }
   return 0;
 }

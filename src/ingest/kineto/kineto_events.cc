@@ -180,15 +180,11 @@ void KinetoEvents::add_mtia(Event& event) {
   const std::string_view name = raw_string(event[EventField::kName]);
   if (name == "event_wait" || name == "event_record") return add_other(event);
   if (name != "dma_request") return add_device_event(event, DeviceEventType::kKernel);
-  constexpr std::pair<std::string_view, std::string_view> kDirections[] = {
-      {"HOST_TO_DEVICE", "HtoD"}, {"DEVICE_TO_HOST", "DtoH"}, {"DEVICE_TO_DEVICE", "DtoD"}, {"HOST_TO_HOST", "HtoH"}};
   auto record = common<DeviceRecord>(event, name_id(event), ids_.stream(event));
   record.type = DeviceEventType::kMemcpy;
   record.graph_id_or_bytes = parse_integral(number_text(event.argument("size"))).value_or(kUnknownValue);
-  const std::string_view given = raw_string(event.argument("direction"));
-  for (const auto& [direction, kind] : kDirections) {
-    if (given == direction) record.config = ids_.text(kind, event);
-  }
+  const std::string_view direction = raw_string(event.argument("direction"));
+  if (!direction.empty()) record.config = ids_.text(direction, event);
   event.batch.device_events.push_back(record);
 }
 

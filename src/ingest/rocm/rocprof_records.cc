@@ -1,6 +1,9 @@
 #include "ingest/rocm/rocprof_records.h"
 
+#include <fmt/format.h>
+
 #include "ingest/rows/source_rows.h"
+#include "trace/event_names.h"
 
 namespace tracedb {
 namespace {
@@ -21,16 +24,10 @@ std::int64_t groups(std::int64_t items, std::int64_t group) {
 }
 
 std::string copy_name(std::string_view operation) {
-  constexpr struct {
-    std::string_view operation, name;
-  } kNames[] = {{"HOST_TO_DEVICE", "Memcpy HtoD (Host -> Device)"},
-                {"DEVICE_TO_HOST", "Memcpy DtoH (Device -> Host)"},
-                {"DEVICE_TO_DEVICE", "Memcpy DtoD (Device -> Device)"},
-                {"HOST_TO_HOST", "Memcpy HtoH (Host -> Host)"}};
-  for (const auto& entry : kNames) {
-    if (operation.ends_with(entry.operation)) return std::string(entry.name);
-  }
-  return std::string(operation);
+  const std::string_view way = copy_directions()[copy_direction_index(operation)];
+  if (way.empty()) return std::string(operation);
+  const auto end = [](char letter) { return letter == 'H' ? "Host" : "Device"; };
+  return fmt::format("Memcpy {} ({} -> {})", way, end(way.front()), end(way.back()));
 }
 
 }  // namespace

@@ -178,18 +178,10 @@ KernelDetails kernel_details(std::string_view text) {
   return out;
 }
 
-std::string copy_direction(std::string_view name, std::string_view details) {
-  constexpr std::array<std::array<std::string_view, 3>, 4> kWays = {{{"H2D", "HostToDevice", "HtoD"},
-                                                                     {"D2H", "DeviceToHost", "DtoH"},
-                                                                     {"D2D", "DeviceToDevice", "DtoD"},
-                                                                     {"P2P", "PeerToPeer", "PtoP"}}};
+std::string copy_direction(std::string_view details) {
   const std::string_view from = detail_of(details, "kind_src:"), to = detail_of(details, "kind_dst:");
   const auto side = [](std::string_view kind) { return kind.starts_with("device") ? 'D' : 'H'; };
-  if (!from.empty() && !to.empty()) return fmt::format("Memcpy {}to{}", side(from), side(to));
-  const auto* const way = std::ranges::find_if(kWays, [name](const auto& own) {
-    return contains_any(name, {own[0], own[1]});
-  });
-  return way == kWays.end() ? std::string() : fmt::format("Memcpy {}", (*way)[2]);
+  return from.empty() || to.empty() ? std::string() : fmt::format("{}to{}", side(from), side(to));
 }
 
 }  // namespace tracedb

@@ -42,8 +42,8 @@ struct KernelDetails {
 };
 KernelDetails kernel_details(std::string_view text);
 
-// Which way a copy goes, in words that copy_direction_index() knows; empty: nothing says so.
-std::string copy_direction(std::string_view name, std::string_view details);
+// Which way a copy goes, as copy_directions() has it; empty: the details do not say so.
+std::string copy_direction(std::string_view details);
 
 // Halves away from zero.
 std::int64_t rounded_ns(std::int64_t ps);

@@ -274,7 +274,7 @@ void XlaRows::device_event(const XlaEvent& event) {
     const std::size_t at = details.find("size:");
     const std::string_view size = at == std::string_view::npos ? std::string_view() : details.substr(at + 5);
     record.graph_id_or_bytes = parse_int64(size.substr(0, size.find(' '))).value_or(kUnknownValue);
-    const std::string way = copy ? copy_direction(event.name, details) : std::string();
+    const std::string way = copy ? copy_direction(details) : std::string();
     if (!way.empty()) record.config = sink_.text(way);
   } else {
     record.config = config_of(event);

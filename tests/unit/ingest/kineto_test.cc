@@ -443,7 +443,7 @@ TEST_CASE("programs and copies of an MTIA device are work, waits and marks of it
   CHECK(program.type == DeviceEventType::kKernel);
   CHECK(copy.type == DeviceEventType::kMemcpy);
   CHECK(as_row(program.correlation, copy.graph_id_or_bytes, text_of(batch, copy.config), unsized.config,
-               streams_of(batch)) == "5 1024 DtoH 0 17/109");
+               streams_of(batch)) == "5 1024 DEVICE_TO_HOST 0 17/109");
   CHECK(unsized.graph_id_or_bytes == kUnknownValue);
   REQUIRE(batch.slices.size() == 2);
   CHECK(as_row(batch.slices[0].is_sync, batch.slices[0].wait_stream, batch.slices[1].is_sync, batch.calls.size()) ==
