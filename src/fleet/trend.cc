@@ -83,6 +83,20 @@ std::optional<ChangePoint> load_change_of(std::span<const double> loads, std::si
   return out;
 }
 
+// With their distances.
+using Apart = std::vector<std::pair<double, std::size_t>>;
+
+void add_apart(std::span<const double> level, std::size_t first, Apart& out) {
+  constexpr double kSigma = 1.4826;  // of normal noise, by the median of absolute deviations
+  const double centre = middle(level);
+  std::vector<double> off;
+  for (const double value : level) off.push_back(std::abs(value - centre));
+  const double most = std::max(5 * kSigma * middle(off), std::abs(centre) / 100);
+  for (std::size_t i = 0; i < level.size(); ++i) {
+    if (off[i] > most) out.emplace_back(off[i], first + i);
+  }
+}
+
 void mark_changes(TrendSeries& series, const ChangePointOptions& options) {
   const std::vector<double> values = series.values();
   series.changes = find_change_points(values, options);
@@ -97,6 +111,15 @@ void mark_changes(TrendSeries& series, const ChangePointOptions& options) {
     }
     series.load_change = load_change_of(loads, begin, options);
   }
+  Apart apart;
+  for (std::size_t i = 0; i <= series.changes.size(); ++i) {
+    const bool is_last = i == series.changes.size();
+    const std::size_t from = i == 0 ? 0 : series.changes[i - 1].at;
+    const std::size_t to = is_last ? values.size() - series.newest : series.changes[i].at;
+    if (to - from >= least && !(is_last && steady)) add_apart(std::span(values).subspan(from, to - from), from, apart);
+  }
+  std::ranges::sort(apart, std::greater());
+  for (const auto& [distance, place] : apart) series.apart.push_back(place);
   std::size_t place = 0, segment = 0;
   for (TrendPoint& point : series.points) {
     if (point.value) {

@@ -64,6 +64,9 @@ struct TrendSeries {
   // The last values, fewer than half, beyond all others of a long level, too few for a change: one by more than those
   // differ, of several numbers the one with the widest gap.
   std::size_t newest = 0;
+  // Places, as those of `changes`, of other values that stand out of a long level, the furthest first: they are more
+  // than five robust standard deviations and 1 % from its median.
+  std::vector<std::size_t> apart;
   std::optional<ChangePoint> load_change;  // of the loads of that level, found as `changes` or `newest`
 
   [[nodiscard]] std::vector<double> values() const;

@@ -215,12 +215,23 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
                                               {{"load", load_change},
                                                {"date", date_of(point_at(series, series.load_change->at))},
                                                {"run", series.load_change->at + 1}})};
+  const std::size_t furthest = series.apart.empty() ? 0 : series.apart.front();
+  const Figure apart{
+      "apart",
+      series.apart.empty()
+          ? Sentence{}
+          : say("apart", "; {values:# value stands|values stand} out{most}: {value:duration} at {date} (run {run})",
+                {{"values", series.apart.size()},
+                 {"most", series.apart.size() == 1 ? "" : ", furthest"},
+                 {"value", values[furthest]},
+                 {"date", date_of(point_at(series, furthest))},
+                 {"run", furthest + 1}})};
   if (series.changes.empty()) {
     const double before = middle_of({values.begin(), values.end() - 1});
     return say("trend.even",
                "{what}: no change shown in {runs:# run}: {last:duration} in the last, {before:duration} before "
-               "(median){in_level}{newest}",
-               {what, {"runs", values.size()}, {"last", values.back()}, {"before", before}, in_level, newest});
+               "(median){in_level}{apart}{newest}",
+               {what, {"runs", values.size()}, {"last", values.back()}, {"before", before}, in_level, apart, newest});
   }
   const ChangePoint& last = series.changes.back();
   const std::size_t first = last.steady ? last.at - 1 : last.at;
@@ -229,7 +240,8 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
                                    {{"how", *change < 0 ? "fell" : "rose"}, {"change", std::abs(*change) / 100}})
                              : say("", "{how}", {{"how", "rose"}});
   return say(
-      "trend.change", "{what} {by} {how} {date} (run {run} of {runs}){each}: {level}{load}{more}{in_level}{newest}",
+      "trend.change",
+      "{what} {by} {how} {date} (run {run} of {runs}){each}: {level}{load}{more}{in_level}{apart}{newest}",
       {what,
        {"by", by},
        {"how", last.steady ? "steadily from" : "at"},
@@ -245,6 +257,7 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
                     ? say("", "; the last of {changes} changes", {{"changes", series.changes.size()}})
                     : Sentence{}},
        in_level,
+       apart,
        newest});
 }
 

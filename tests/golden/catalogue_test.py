@@ -293,6 +293,7 @@ def check_undecided(folder):
             ("newest", [1] * 10 + [1.3] * 2, "; 2 newest values are beyond all others", 1, ", or too few of a new level; it"),
             ("newer", [1] * 8 + [1.3] * 3, "; 3 newest values are beyond all others", 1, ", or too few of a new level; it"),
             ("lower", [1.3] * 11 + [1], "; 1 newest value is beyond all others", 0, ""),
+            ("one_night", [1] * 5 + [1.3] + [1] * 6, "; 1 value stands out: ", 0, ""),
             ("rising", [1 + night / 100 for night in range(12)], " % steadily from ", 1, " %")):
         for night, clock in enumerate(clocks):
             make(folder / name / f"{night:02}.json", FIRST_DAY + night * DAY, "--clock", str(clock), "--seed", "7")
@@ -362,7 +363,7 @@ def check_width(folder):
 
 
 def main(cases, folder):
-    for name in ("content", "states", "closed/late", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "rising", "load", "far", "new", "more", "even", "then", "last", "runs", "mixed", "elsewhere", "named/n1", "named/n2", "named/n3"):
+    for name in ("content", "states", "closed/late", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "one_night", "rising", "load", "far", "new", "more", "even", "then", "last", "runs", "mixed", "elsewhere", "named/n1", "named/n2", "named/n3"):
         (folder / name).mkdir(parents=True)
     (folder / "file").write_text("no folder")
     cases.each((check_content, check_width, check_states, check_closed, check_index_dir, check_where, check_stored, check_cache, check_trend,

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <cstdint>
@@ -260,6 +261,30 @@ TEST_CASE("newest values of another level are a change, or told to be too few fo
       CHECK((!found[0].changes.empty() || found[0].newest > 0));
     }
   }
+}
+
+TEST_CASE("values that stand out of a long level are told, the furthest first") {
+  const auto apart = [](std::size_t n, std::vector<std::pair<std::size_t, double>> off) {
+    const std::vector<CatalogueEntry> entries(n);
+    std::vector<TrendRun> runs;
+    for (const CatalogueEntry& entry : entries) runs.push_back({&entry});
+    const auto found = make_trends(runs, {}, [&](const std::string& phase, std::span<const TrendRun>) {
+      std::vector<TrendValue> out;
+      for (std::size_t i = 0; i < n; ++i) out.push_back({100 + 0.1 * static_cast<double>(i * 7 % 5)});
+      for (const auto& [at, by] : off) *out[at].value += by;
+      return TrendLevels{{phase, out}};
+    });
+    return as_row(found.at(0).apart, found[0].changes.size(), found[0].newest);
+  };
+  CHECK(apart(14, {}) == "[] 0 0");
+  CHECK(apart(14, {{6, 50}}) == "[6] 0 0");
+  CHECK(apart(14, {{5, 20}, {6, 21}, {7, -30}, {8, 20}}) == "[7, 6, 8, 5] 0 0");
+  CHECK(apart(14, {{5, 0.9}}) == "[] 0 0");  // not by 1 %
+  CHECK(apart(14, {{5, 20}, {13, 60}}) == "[5] 0 1");
+  CHECK(apart(9, {{4, 50}}) == "[] 0 0");  // too short
+  std::vector<std::pair<std::size_t, double>> level = {{4, 60}};
+  for (std::size_t i = 12; i < 24; ++i) level.emplace_back(i, i == 20 ? 90 : 40);
+  CHECK(apart(24, level) == "[4, 20] 1 0");
 }
 
 TEST_CASE("the same series gives the same answer, and its mirror image the mirrored one") {
