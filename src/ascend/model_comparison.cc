@@ -384,7 +384,7 @@ ModelComparison compare_model(const ModelSide& model, const ProfileSide& profile
     out.rows.back().profile_ns = std::llround(static_cast<double>(all.profile.ns) / passes) - before;
   }
   out.total = row_of({}, all, passes);
-  out.busy_ns = static_cast<double>(profile.busy_ns) / passes;
+  if (profile.busy_ns) out.busy_ns = static_cast<double>(*profile.busy_ns) / passes;
   if (all.profile.ns > 0) {
     out.m6 = static_cast<double>(model.measured_ns) / (static_cast<double>(all.profile.ns) / passes);
   }

@@ -107,8 +107,9 @@ struct ProfileSide {
   std::int64_t duplicates = 0, duplicate_ns = 0;
   std::int64_t aicpu = 0, aicpu_ns = 0;
   std::int64_t unknown_durations = 0;  // counted with 0 ns
-  std::int64_t busy_ns = 0;            // length of the union of what is counted, device by device
-  std::int64_t devices = 0;            // whose work is in the totals, as is that of no known device
+  std::optional<std::int64_t> busy_ns =
+      0;                     // length of the union of what is counted, device by device; nullopt: starts are not known
+  std::int64_t devices = 0;  // whose work is in the totals, as is that of no known device
   // Left out: devices with less than 5 % of the time of the busiest one.
   std::int64_t idle_devices = 0, idle_device_ns = 0;
 };
@@ -157,10 +158,10 @@ struct ModelRow : ModelFigures {
 };
 
 struct ModelComparison {
-  std::vector<ModelRow> rows;  // longest first, by the longer of both sides
-  ModelRow total;              // of all rows; its key is empty
-  std::optional<double> m6;    // measured time of the model per time of the profile
-  double busy_ns = 0;          // of the profile, per pass and device
+  std::vector<ModelRow> rows;     // longest first, by the longer of both sides
+  ModelRow total;                 // of all rows; its key is empty
+  std::optional<double> m6;       // measured time of the model per time of the profile
+  std::optional<double> busy_ns;  // of the profile, per pass and device
 };
 
 // `passes`: of the model that the profile holds; above 0.

@@ -13,6 +13,7 @@
 #include "base/unknown.h"
 #include "passes/columns/event_columns.h"
 #include "passes/time/timeline.h"
+#include "trace/kernel_columns.h"
 
 namespace tracedb {
 namespace {
@@ -59,6 +60,7 @@ class ProfileSums {
     }
     Device& device = count(kernel.device, kernel.type, kernel.task, ns);
     if (kernel.start) device.intervals.push_back({*kernel.start, saturating_add(*kernel.start, ns)});
+    without_start_ = without_start_ || (!kernel.start && ns > 0);
   }
 
   // Call once, after all.
@@ -66,6 +68,7 @@ class ProfileSums {
     merge();
     std::int64_t most = 0;
     for (const auto& [id, device] : devices_) most = std::max(most, id == 0 ? 0 : device.ns);
+    if (without_start_) side_.busy_ns.reset();
     for (const auto& [id, device] : devices_) {
       const bool works = static_cast<double>(device.ns) >= kHardlyWorks * static_cast<double>(most);
       if (id != 0 && !works) {
@@ -118,7 +121,8 @@ class ProfileSums {
       add_to(side_.totals[{types_[type], task == 0 ? std::string() : task_of(task).shapes}], total);
     }
     const TimeCover busy(device.intervals);
-    side_.busy_ns = saturating_add(side_.busy_ns, busy.covered(busy.bounds().begin, busy.bounds().end));
+    if (side_.busy_ns)
+      side_.busy_ns = saturating_add(*side_.busy_ns, busy.covered(busy.bounds().begin, busy.bounds().end));
   }
 
   static void add_to(ProfileTotal& sum, const ProfileTotal& one) {
@@ -205,6 +209,7 @@ class ProfileSums {
   DuplicatePolicy policy_;
   std::int64_t base_ns_;
   ProfileSide side_;
+  bool without_start_ = false;  // some kernel
   std::unordered_map<std::uint32_t, std::string> types_;
   std::unordered_map<std::uint32_t, Task> tasks_;
   std::vector<Collective> collectives_;
@@ -221,22 +226,6 @@ bool read_tasks(Database& database, ProfileSums& sums) {
   }
   return any;
 }
-
-// Where the columns are, by any of the names that versions of the profilers give them.
-struct Columns {
-  explicit Columns(const CsvHeader& header)
-      : type(header.find({"Type", "OP Type", "Op Type"})),
-        name(header.find({"Name", "Op Name", "OP Name"})),
-        start(header.find({"Start Time(us)", "Task Start Time(us)"})),
-        duration(header.find({"Duration(us)", "Task Duration(us)"})),
-        device(header.find({"Device_id", "Device Id", "Device ID"})),
-        stream(header.find({"Stream ID", "Stream Id"})),
-        shapes(header.find({"Input Shapes"})) {}
-
-  [[nodiscard]] bool are_of_kernels() const { return duration && (type || name); }
-
-  std::optional<std::size_t> type, name, start, duration, device, stream, shapes;
-};
 
 // The first record that is no empty line.
 bool read_head(CsvReader& reader, CsvRecord& record) {
@@ -265,7 +254,7 @@ class TableReader {
     CsvRecord record;
     if (!read_head(reader, record)) return {};
     const CsvHeader header(record.fields);
-    const Columns columns(header);
+    const KernelColumns columns(header);
     if (const std::size_t repeated = header.repeated().size(); repeated > 0) {
       table_.problems["duplicate_key"] = static_cast<std::int64_t>(repeated);
     }
@@ -297,7 +286,7 @@ class TableReader {
     return value;
   }
 
-  void add(const Columns& columns, const CsvRecord& record) {
+  void add(const KernelColumns& columns, const CsvRecord& record) {
     const std::string_view name = cell(record, columns.name);
     const std::string_view type = cell(record, columns.type);
     if (type.empty() && name.empty()) {
@@ -398,7 +387,7 @@ bool is_profile_table(const std::filesystem::path& path) {
   const auto start = memory_byte_source(source->peek(kHead));
   CsvReader reader(*start);
   CsvRecord record;
-  return read_head(reader, record) && Columns(CsvHeader(record.fields)).are_of_kernels();
+  return read_head(reader, record) && KernelColumns(CsvHeader(record.fields)).are_of_kernels();
 }
 
 ProfileTable read_profile_table(const std::filesystem::path& path, KeyBy key, const DuplicatePolicy& policy) {

@@ -103,7 +103,7 @@ Cells operator_cells(const ModelScenario& scenario, const ModelRow& row, const s
 // Of the durations that people compare in one column.
 TimeUnit common_unit(const ModelComparison& comparison) {
   return fitting_unit(std::max({static_cast<double>(comparison.total.model_ns),
-                                static_cast<double>(comparison.total.profile_ns), comparison.busy_ns}));
+                                static_cast<double>(comparison.total.profile_ns), comparison.busy_ns.value_or(0)}));
 }
 
 // Sum of the errors of all rows, of either sign, which cancel each other in that of the total.
@@ -176,7 +176,7 @@ Report model_facts(const ModelScenario& scenario, Language language) {
   if (total.estimated_ns != 0) add({"of it, in equal parts of an operator", "其中均分"}, time(total.estimated_ns));
   add_time({"profile time per pass", "实测单次耗时"}, total.profile_ns,
            profile.kernels - profile.duplicates - profile.aicpu, {"kernels in all", "个算子（总计）"});
-  add({"busy per pass", "实测单次占用"}, time(std::llround(comparison.busy_ns)));
+  add({"busy per pass", "实测单次占用"}, comparison.busy_ns ? time(std::llround(*comparison.busy_ns)) : "-");
   add({"error", "误差"}, percent(total.error_percent));
   if (const auto errors = errors_percent(comparison)) {
     add({"sum of the errors of all rows", "各行误差绝对值之和"}, fmt::format("{:.1f} %", *errors));
@@ -209,7 +209,7 @@ Report model_summary(std::span<const ModelScenario> scenarios) {
                    {"error_pct", known_cell(total.error_percent)},
                    {"errors_pct", known_cell(errors_percent(comparison))},
                    {"m6", known_cell(comparison.m6)},
-                   {"busy_time", time_cell(comparison.busy_ns)},
+                   {"busy_time", comparison.busy_ns ? time_cell(*comparison.busy_ns) : Cell()},
                    {"hit_time", total.hit_ns},
                    {"miss_time", total.miss_ns},
                    {"estimated_time", total.estimated_ns},

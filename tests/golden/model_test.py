@@ -146,6 +146,25 @@ def check_several_devices(folder):
             equal("1 device of the profile left out, with less than 5 %" in said, name == "stray", said)
 
 
+def check_column_names(folder):
+    """Columns are found by the names that other versions of the profilers give them; without starts there is no busy time."""
+    truth = generate(folder, "--ascend", 300, "--seed", 9, "--passes", 2)
+    options = ("--op-map", "op_mapping.yaml", "--passes", truth["passes"])
+    _, (one,), expected, _ = compare(folder, "model.json", "kernel_details.csv", *options)
+    head, rest = (folder / "kernel_details.csv").read_text(encoding="utf-8").split("\n", 1)
+    require(one["duplicate_kernels"] > 0 and one["busy_time"] > 0, one)
+    for name, start in (("op_summary", "Task Start Time(us)"), ("older", "Task Start Time"), ("none", "When")):
+        new = head.replace("Start Time(us)", start).replace(",Duration(us)", ",Task Duration(us)").replace("Type,", "OP Type,", 1)
+        (folder / f"{name}.csv").write_text(f"{new}\n{rest}", encoding="utf-8")
+        _, (summary,), found, said = compare(folder, "model.json", f"{name}.csv", *options)
+        equal("does not say when its kernels started" in said, name == "none", said)
+        equal(summary["busy_time"], None if name == "none" else one["busy_time"], name)
+        if name != "none":
+            equal(found, expected, name)
+            run("trace-ingest", "-q", "-o", folder / f"{name}.tracedb", folder / f"{name}.csv")
+            equal(compare(folder, "model.json", f"{name}.tracedb", *options)[2], expected, f"index of {name}")
+
+
 # ---- where the original errs
 
 def check_nested_mapping(folder):
@@ -391,7 +410,7 @@ def check(case, folder):
 def main(cases, folder):
     checks = [(f"generated {' '.join(map(str, options[1::2]))}", check_generated, *options) for options in GENERATED]
     checks += [(function.__name__.removeprefix("check_"), function) for function in (
-        check_other_rows, check_indexes, check_categories, check_second_rows, check_several_devices, check_nested_mapping, check_truncated_microseconds, check_unknown_error, check_bad_cell,
+        check_other_rows, check_indexes, check_categories, check_second_rows, check_several_devices, check_column_names, check_nested_mapping, check_truncated_microseconds, check_unknown_error, check_bad_cell,
         check_parts, check_m6, check_assumed_passes, check_scenarios, check_table_of_scenarios, check_gate, check_orders, check_formats,
         check_usage)]
     checks += [(f"real {name}", check_real, name, kernels) for name, kernels in (("level1_rank0", 191), ("level1_rank1", 191))]

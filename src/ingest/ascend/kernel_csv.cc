@@ -13,6 +13,7 @@
 #include "base/unknown.h"
 #include "ingest/ascend/readers.h"
 #include "ingest/ascend/tasks.h"
+#include "trace/kernel_columns.h"
 
 namespace tracedb {
 namespace {
@@ -20,23 +21,17 @@ namespace {
 // What the profilers write where there is nothing to say.
 bool is_absent(std::string_view cell) { return cell.empty() || cell == "N/A"; }
 
-// Positions of the columns; nullopt: absent.
-struct CsvColumns {
+struct CsvColumns : KernelColumns {
   explicit CsvColumns(const CsvHeader& header)
-      : start(header.find({"Start Time(us)", "Task Start Time(us)", "Task Start Time"})),
-        duration(header.find({"Duration(us)", "Task Duration(us)"})),
-        type(header.find({"Type", "OP Type", "Op Type"})),
-        name(header.find({"Name", "Op Name", "OP Name"})),
+      : KernelColumns(header),
         step(header.find({"Step Id"})),
-        device(header.find({"Device_id", "Device ID", "Device Id"})),
-        stream(header.find({"Stream ID", "Stream Id"})),
         model(header.find({"Model ID", "Model Id"})),
         blocks(header.find({"Block Dim", "Block Num"})),
-        task{header.find({"Name", "Op Name", "OP Name"}),
+        task{name,
              header.find({"Accelerator Core", "Task Type"}),
              header.find({"OP State"}),
              header.find({"Mix Block Dim", "Mix Block Num"}),
-             header.find({"Input Shapes"}),
+             shapes,
              header.find({"Input Data Types"}),
              header.find({"Input Formats"}),
              header.find({"Output Shapes"}),
@@ -44,9 +39,7 @@ struct CsvColumns {
              header.find({"Output Formats"})},
         size(header.names().size()) {}
 
-  [[nodiscard]] bool are_of_kernels() const { return start && duration && (type || name); }
-
-  std::optional<std::size_t> start, duration, type, name, step, device, stream, model, blocks;
+  std::optional<std::size_t> step, model, blocks;
   std::array<std::optional<std::size_t>, 10> task;  // in the order of make_task()
   std::size_t size;
 };
@@ -319,7 +312,9 @@ bool begins_as_ascend_kernel_csv(std::string_view head) {
   const std::unique_ptr<ByteSource> source = memory_byte_source(head);
   CsvReader reader(*source);
   CsvRecord record;
-  return reader.next(record) && CsvColumns(CsvHeader(record.fields)).are_of_kernels();
+  if (!reader.next(record)) return false;
+  const KernelColumns columns{CsvHeader(record.fields)};
+  return columns.start && columns.are_of_kernels();
 }
 
 void read_ascend_kernel_csv(ByteSource& source, RowSink& sink, TraceFacts& facts) {

@@ -307,6 +307,8 @@ void note_doubts(const ModelScenario& scenario, bool mapped, const Output& outpu
     say(fmt::format("{} of the profile without a readable duration, counted as 0",
                     counted(scenario.profile_side.unknown_durations, "kernel")));
   }
+  if (!scenario.profile_side.busy_ns)
+    say("the profile does not say when its kernels started: busy time and duplicates of collectives are not known");
 }
 
 OpenedTrace open_timed(const std::string& path, const CommandLine& line) {
