@@ -40,4 +40,4 @@ LEFT JOIN kernel ak ON ak.id = g.after_kernel_id
 LEFT JOIN kernel_name an ON an.id = ak.name_id
 LEFT JOIN memory_op am ON am.id = g.after_memory_op_id
 LEFT JOIN string a_s ON a_s.id = am.name_id
-ORDER BY g.dur DESC, g.ts, g.device_id, g.stream_id;
+ORDER BY g.dur DESC, g.ts, d.ordinal, g.device_id, s.number, g.stream_id;

@@ -300,6 +300,21 @@ def missing_ranks(folder):
     require("look there first" not in page, page[:400])
 
 
+def order_of_rows(folder):
+    """Rows of two devices in any order of the file: the same answers, devices by their numbers."""
+    written = [f"{step},{device},{device * 9 + place},{kind},{step * 1000 + place * 100},{dur},2" for step in range(3) for device in (0, 1)
+               for place, (kind, dur) in enumerate((("MatMulV2", 40), ("RmsNorm", 30), ("Cast", 30)))]
+    answers = []
+    for name, order in (("given", written), ("turned", written[::-1])):
+        path = folder / f"{name}_kernel_details.csv"
+        path.write_text("\n".join(("Step Id,Device_id,Task ID,Type,Start Time(us),Duration(us),Stream ID", *order, "")))
+        index = ingest(path, folder / f"{name}.tracedb")
+        answers.append([[{key: row[key] for key in row if not key.endswith("_id")} for row in rows(report, index)]
+                        for report in ("breakdown", "gaps --each", "gaps", "timeline", "kernels", "steps")])
+    require(answers[1] == answers[0], "rows turned round")
+    equal([row["device"] for row in answers[0][0]], [0, 1] * 3, "devices")
+
+
 def fed_threads(folder):
     """Where the thread that launches has nothing open, the one that feeds it has."""
     index = ingest(ASCEND / "level1_rank0_trace_view.json", folder / "index.tracedb")
@@ -310,7 +325,7 @@ def fed_threads(folder):
 
 
 def main(cases, _):
-    cases.each_apart((one_run, second_rows, unnamed_tasks, types_of_tasks, device_of_collectives, one_source_of_a_run, no_file_beside))
+    cases.each_apart((one_run, second_rows, unnamed_tasks, types_of_tasks, device_of_collectives, one_source_of_a_run, no_file_beside, order_of_rows))
     if not skip_without_traces(cases, ASCEND):
         for rank in (0, 1):
             cases.run_apart(f"op_statistic of rank {rank}", statistics, rank)
