@@ -314,6 +314,20 @@ def check_cut(folder):
         require("truncated" in result.stderr, f"aie does not say that the end is missing: {result.stderr}")
 
 
+def check_cut_iterations(folder):
+    """A recording that ends or begins inside an iteration: it is told that this one counts in means with fewer kernels."""
+    trace, _ = make(folder, [])
+    written = json.loads(trace.read_text())
+    names = [event for event in written if event["ph"] == "M"]
+    events = [event for event in written if event["ph"] in "BE" and event["pid"] == written[0]["pid"]]
+    kernels = [event["ts"] for event in events if event["name"] == "INSTR_EVENT_1" and event["ph"] == "E"]
+    require("inside it" not in run("trace-query", "aie", trace).stderr, "of a whole recording")
+    for kept, said in ((lambda ts: ts <= kernels[-6], "the last iteration has 3 kernels, others 8: the recording may end inside it"),
+                       (lambda ts: ts > kernels[5], "the first iteration has 2 kernels, others 8: the recording may begin inside it")):
+        trace.write_text(json.dumps([*names, *(event for event in events if kept(event["ts"]))]))
+        require(said in run("trace-query", "aie", trace).stderr, said)
+
+
 def check_model(folder):
     """Cycles are no time: model refuses a trace of tiles on either side, and answers the other scenarios."""
     trace, _ = make(folder, [])
@@ -338,5 +352,6 @@ def main(cases, _):
     for name, (options, misled, iterations) in CASES.items():
         cases.run_apart(name, check, options, misled, iterations)
     for function in (check_same_name, check_short_stalls, check_lost_boundary, check_lost_iterations, check_hang, check_one_tile,
-                     check_forms, check_words, check_index, check_options, check_bad_input, check_cut, check_model, check_speedscope):
+                     check_forms, check_words, check_index, check_options, check_bad_input, check_cut, check_cut_iterations,
+                     check_model, check_speedscope):
         cases.run_apart(function.__name__, function)
