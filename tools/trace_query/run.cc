@@ -294,6 +294,7 @@ PassOptions requested_pass_options(const CommandLine& line) {
   options.queue_limit = line.number("queue-limit").value_or(options.queue_limit);
   options.all_frames = line.has("all-frames");
   options.follow_backward = line.has("backward");
+  options.complete_steps = line.has("complete-only");
   return options;
 }
 

@@ -342,7 +342,18 @@ void add_united(std::vector<Extent>& windows, std::vector<std::vector<bool>>& pl
   places.push_back(lanes);
 }
 
-StepTimes measure_steps(Workload& workload) {
+// Behind the last step that counts where the steps at the end launch nothing, or the last one that launches anything
+// less than 80 % of what the one before does: the recording may have ended while it ran.
+std::size_t end_of_complete(const StepSet& set, const DeviceWork& work) {
+  std::vector<std::size_t> launched(set.steps.size() + 1);
+  for_each_in_order(work, [&](const DeviceEvent& event) { ++launched.at(set.of(event.ref)); });
+  std::size_t last = set.steps.size();
+  while (last > 0 && launched[last] == 0) --last;
+  if (last == 0) return set.steps.size();
+  return last > 1 && launched[last] * 10 < launched[last - 1] * 8 ? last - 1 : last;
+}
+
+StepTimes measure_steps(Workload& workload, bool complete_only) {
   const StepSet& set = workload.steps();
   const Selection& selection = workload.selection();
   const DeviceColumns columns(workload.events(), LaneBy::kDevice);
@@ -358,10 +369,11 @@ StepTimes measure_steps(Workload& workload) {
       !selection.devices.empty() || !selection.streams.empty() || selection.names_kernels() || selection.layer;
   // A step that ran nothing on a device has one row, of the host: lane 0 is that of no device.
   std::vector<bool> on_host(places.size()), counts(places.size());
+  const std::size_t end = complete_only ? end_of_complete(set, work) : places.size();
   for (std::size_t i = 0; i < places.size(); ++i) {
     on_host[i] = std::ranges::find(places[i], true) == places[i].end();
     if (on_host[i]) places[i][0] = true;
-    counts[i] = windows[i].end >= windows[i].begin && (!on_host[i] || (selected[i + 1] && !names_work));
+    counts[i] = i < end && windows[i].end >= windows[i].begin && (!on_host[i] || (selected[i + 1] && !names_work));
   }
   add_united(windows, places, on_host, counts);
   WindowSums sums(windows, places, work.lanes);
@@ -379,9 +391,9 @@ StepTimes measure_steps(Workload& workload) {
 }
 
 // Several tables are about them, which one walk over all events fills.
-const StepTimes& times_of_steps(Workload& workload) {
+const StepTimes& times_of_steps(Workload& workload, const PassOptions& options) {
   std::any& kept = workload.step_times();
-  if (!kept.has_value()) kept = measure_steps(workload);
+  if (!kept.has_value()) kept = measure_steps(workload, options.complete_steps);
   return std::any_cast<const StepTimes&>(kept);
 }
 
@@ -461,9 +473,9 @@ void add_shares(const StepTime& time, TableRows& rows) {
 
 }  // namespace
 
-void fill_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {
+void fill_breakdown(Workload& workload, const PassOptions& options, TableRows& rows) {
   const StepSet& set = workload.steps();
-  for (const StepTime& time : times_of_steps(workload).steps) {
+  for (const StepTime& time : times_of_steps(workload, options).steps) {
     if (time.step) {
       const StepFacts& step = set.steps[*time.step];
       rows.add(*time.step, to_string(step.info.kind));
@@ -475,12 +487,12 @@ void fill_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {
   }
 }
 
-void fill_steps_as_one(Workload& workload, const PassOptions&, TableRows& rows) {
-  for (const StepTime& time : times_of_steps(workload).as_one) add_shares(time, rows);
+void fill_steps_as_one(Workload& workload, const PassOptions& options, TableRows& rows) {
+  for (const StepTime& time : times_of_steps(workload, options).as_one) add_shares(time, rows);
 }
 
-void fill_pass_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {
-  for (const StepTime& time : times_of_steps(workload).steps) {
+void fill_pass_breakdown(Workload& workload, const PassOptions& options, TableRows& rows) {
+  for (const StepTime& time : times_of_steps(workload, options).steps) {
     const auto begin = [&](std::string_view pass) { rows.add(time.step, time.device, pass); };
     for (std::size_t pass = 0; pass < kPasses; ++pass) {
       std::array<std::int64_t, kOnDevice> own{};
@@ -498,12 +510,12 @@ void fill_pass_breakdown(Workload& workload, const PassOptions&, TableRows& rows
   }
 }
 
-void fill_occupancy(Workload& workload, const PassOptions&, TableRows& rows) {
+void fill_occupancy(Workload& workload, const PassOptions& options, TableRows& rows) {
   const std::map<std::uint32_t, Occupied> devices = occupied_by_device(workload);
   const auto within = [](const WeightOverTime& weight, const Extent& window) {
     return weight.empty() ? std::nullopt : std::optional(weight.within(window));
   };
-  for (const StepTime& time : times_of_steps(workload).steps) {
+  for (const StepTime& time : times_of_steps(workload, options).steps) {
     const auto own = devices.find(time.device.value_or(0));
     if (own == devices.end()) continue;
     rows.add(time.step, time.device);

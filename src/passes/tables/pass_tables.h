@@ -61,6 +61,7 @@ struct PassOptions {
   std::int64_t short_below = kEveryKernel;  // ns; of short_launches
   std::int64_t queue_limit = 1024;          // launches that a queue takes before further ones wait
   bool follow_backward = false;             // backward work belongs to the module of its forward operator
+  bool complete_steps = false;              // where a step's time goes: without those at the end that launch too little
   std::shared_ptr<const std::vector<DevicePeaks>> own_peaks;  // before those of the program; null: none
 };
 

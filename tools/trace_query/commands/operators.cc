@@ -37,7 +37,9 @@ void finish_breakdown(const CommandLine& line, Workload& workload, TraceReport& 
   }
 }
 
-void add_findings(CommandLine& line) {
+void add_breakdown(CommandLine& line) {
+  line.add("complete-only", OptionKind::kFlag,
+           "without steps at the end that launch nothing, or less than 80 % of the work of the step before");
   line.add("no-findings", OptionKind::kFlag, "only the table: without what stands out in it");
 }
 
@@ -562,7 +564,7 @@ std::vector<Command> operator_commands() {
                      {"--by phase", "breakdown_by_phase", "a row for each kind of step"},
                      {"--by pass", "breakdown_by_pass", "a row for each pass of training, by what launched the work"},
                      {"--by device", "breakdown_by_device", "a row for each device; mean, min and max of several"}},
-                    {kPlaces, kSteps, kRules, kRows, kOutput, kExplain, kInput}, finish_breakdown, add_findings)};
+                    {kPlaces, kSteps, kRules, kRows, kOutput, kExplain, kInput}, finish_breakdown, add_breakdown)};
 }
 
 Command critical_path_command() {
