@@ -14,9 +14,9 @@
 -- column: model_count | Model Count | count | sum | 3 | operators of the model
 -- column: profile_count | Profile Count | count | sum | 3 | kernels of the profile
 -- column: count_error_pct | Count Error (%) | percent |  | 2 | difference of the counts, of the profile's
--- column: hit_time | Hit | ns | sum | 2 | model time of operators found among measurements
+-- column: hit_time | Hit | ns | sum | 2 | model time of operators that name their kernels
 -- column: miss_time | Miss | ns | sum | 2 | model time of the others
--- column: hit_count | Hit Count | count | sum | 1 | operators found among measurements
+-- column: hit_count | Hit Count | count | sum | 1 | operators that name their kernels
 -- column: miss_count | Miss Count | count | sum | 1 | operators not found
 -- column: estimated_time | Estimated | ns | sum | 1 | time of composite operators that was divided in equal parts
 -- column: untimed_count | Untimed Count | count | sum | 1 | operators without a time
@@ -38,7 +38,7 @@
 -- column: errors_pct | Errors (%) | percent |  |  | sum of the errors of all rows, without sign
 -- column: m6 | M6 | ratio |  |  | measured and interpolated time of the model per time of the profile
 -- column: busy_time | Busy | ns |  |  | time per pass during which a kernel of the profile ran
--- column: hit_time | Hit | ns |  |  | model time of operators found among measurements
+-- column: hit_time | Hit | ns |  |  | model time of operators that name their kernels
 -- column: miss_time | Miss | ns |  |  | model time of the others
 -- column: estimated_time | Estimated | ns |  |  | time of composite operators that was divided in equal parts
 -- column: residual_time | Residual | ns |  |  | time of operators less that of their kernels, where both are given
@@ -50,5 +50,5 @@
 -- column: profile_kernels | Profile Kernels | count |  |  | kernels of the profile
 -- column: duplicate_kernels | Duplicate Kernels | count |  |  | kernels recorded twice, which count once
 -- column: duplicate_time | Duplicate | ns |  |  | their time
--- column: aicpu_kernels | AI CPU Kernels | count |  |  | kernels of the AI CPU, which are left out
+-- column: aicpu_kernels | AI CPU Kernels | count |  |  | kernels of a type *AicpuKernel, which are left out
 -- column: aicpu_time | AI CPU | ns |  |  | their time

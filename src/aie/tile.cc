@@ -187,6 +187,17 @@ std::vector<Iteration> split_by_rule(const std::vector<TileKernel>& kernels, con
   return out;
 }
 
+std::optional<std::size_t> usual_kernels(const std::vector<Iteration>& iterations) {
+  std::vector<std::size_t> counts;
+  for (const Iteration& one : iterations) {
+    if (!one.kernels.empty()) counts.push_back(one.kernels.size());
+  }
+  if (counts.size() < 3) return std::nullopt;
+  const std::size_t middle = upper_median(std::span(counts));
+  const auto alike = static_cast<std::size_t>(std::ranges::count(counts, middle));
+  return 2 * alike > counts.size() ? std::optional(middle) : std::nullopt;
+}
+
 std::int64_t count_outliers(TileKernels& found, const KernelOptions& options) {
   if (!found.durations) return 0;
   const double low = options.window.low * found.durations->median;
@@ -311,6 +322,14 @@ TileKernels find_kernels(const Tile& tile, const KernelOptions& options) {
   if (options.empty == EmptyIterations::kDrop) {
     out.empty_iterations = static_cast<std::int64_t>(
         std::erase_if(out.iterations, [](const Iteration& iteration) { return iteration.kernels.empty(); }));
+  }
+  if (options.outliers == Outliers::kKeep) out.usual_kernels = usual_kernels(out.iterations);
+  if (!out.usual_kernels) return out;
+  for (Iteration& one :
+       out.iterations) {  // fewer kernels between others: their marks are lost, which hardly changes the span
+    const bool at_end = &one == &out.iterations.front() || &one == &out.iterations.back();
+    const std::size_t found = one.kernels.size();
+    if ((at_end && found > 0 && found < *out.usual_kernels) || found >= 2 * *out.usual_kernels) one.whole = false;
   }
   return out;
 }

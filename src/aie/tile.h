@@ -87,7 +87,9 @@ struct Iteration {
   // Among those of the tile that has most; unknown: it is at the time of none of them, or of several.
   std::optional<std::size_t> number;
   Phase phase = Phase::kPerf;
-  bool whole = true;  // false: fewer kernels than the rule says, so what it computes is not known
+  // False: fewer kernels than the rule says, or than is usual where the recording begins or ends, or twice as many; so
+  // what it computes is not known.
+  bool whole = true;
   // Of the first start and the last end; unknown without kernels.
   [[nodiscard]] std::optional<Span> span() const;
 };
@@ -106,6 +108,8 @@ struct TileKernels {
   std::optional<Durations> durations;  // unknown without kernels
   std::vector<Iteration> iterations;
   std::int64_t empty_iterations = 0;  // that were dropped
+  // Of an iteration: what more than half of three iterations and more have; unknown: none, or outliers were dropped.
+  std::optional<std::size_t> usual_kernels;
 };
 
 TileKernels find_kernels(const Tile& tile, const KernelOptions& options);

@@ -17,7 +17,7 @@ namespace tracedb {
 
 // What a performance model predicts: the slices of its trace, summed by the kernel each stands for.
 //
-// An operator that was found among measurements names its kernels in args.kernel_type (a hit); with several of them,
+// An operator may name its kernels in args.kernel_type (a hit); with several of them,
 // args.sub_kernel_durations says how long each takes. What names none is a miss: the mapping says which kernel it is,
 // else it is known by its own name.
 
@@ -136,7 +136,7 @@ enum class ModelBy {
 };
 
 enum class ModelStatus {
-  kHit,      // every operator was found among measurements
+  kHit,      // every operator names its kernels
   kMiss,     // none was
   kPartial,  // some were
   kModelOnly,

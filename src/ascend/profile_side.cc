@@ -258,13 +258,30 @@ class TableReader {
     if (const std::size_t repeated = header.repeated().size(); repeated > 0) {
       table_.problems["duplicate_key"] = static_cast<std::int64_t>(repeated);
     }
+    std::optional<ProfileSums::Kernel>
+        odd;  // of a row that has not the columns of the head: the file may end inside it
+    const auto add_odd = [&] {
+      if (odd) sums_.add(*odd);
+      odd.reset();
+    };
     while (reader.next(record)) {
+      add_odd();
       if (record.broken) {
         ++table_.problems["malformed_row"];
       } else if (!record.fields.empty()) {
-        if (record.fields.size() != header.names().size()) ++table_.problems["ragged_row"];
-        add(columns, record);
+        const std::optional<ProfileSums::Kernel> kernel = kernel_of(columns, record);
+        if (record.fields.size() != header.names().size()) {
+          ++table_.problems["ragged_row"];
+          odd = kernel;
+        } else if (kernel) {
+          sums_.add(*kernel);
+        }
       }
+    }
+    if (odd && !reader.ends_a_line()) {
+      ++table_.problems["truncated"];
+    } else {
+      add_odd();
     }
     if (source->damage() != StreamDamage::kNone) ++table_.problems["truncated"];
     table_.side = sums_.finish();
@@ -286,12 +303,12 @@ class TableReader {
     return value;
   }
 
-  void add(const KernelColumns& columns, const CsvRecord& record) {
+  std::optional<ProfileSums::Kernel> kernel_of(const KernelColumns& columns, const CsvRecord& record) {
     const std::string_view name = cell(record, columns.name);
     const std::string_view type = cell(record, columns.type);
     if (type.empty() && name.empty()) {
       ++table_.problems["missing_name"];
-      return;
+      return std::nullopt;
     }
     ProfileSums::Kernel kernel;
     kernel.type = type_id(std::string(type.empty() ? name : type));
@@ -305,7 +322,7 @@ class TableReader {
       ++table_.problems["negative_duration"];
       kernel.ns.reset();
     }
-    sums_.add(kernel);
+    return kernel;
   }
 
   std::uint32_t type_id(const std::string& type) {

@@ -183,23 +183,17 @@ Report aie_system(const std::vector<AieTrace>& traces, const aie::Work& work, st
   return out;
 }
 
-// Where all iterations but the first or the last have equally many kernels, and that has fewer.
-void add_cut_iterations(const Tile& tile, std::span<const aie::Iteration> all, std::vector<std::string>& out) {
-  const auto count = [&](std::size_t i) { return all[i].kernels.size(); };
-  if (all.size() < 3) return;
-  for (std::size_t i = 2; i + 1 < all.size(); ++i) {
-    if (count(i) != count(1)) return;
+void add_odd_iterations(const Tile& tile, const TileKernels& found, std::vector<std::string>& out) {
+  for (const aie::Iteration& one : found.iterations) {
+    if (one.whole || !found.usual_kernels) continue;
+    out.push_back(
+        fmt::format("{}: the iteration at {} has {}, others {}: {}; no rate of it is known, but means of cycles "
+                    "count it",
+                    tile.name, one.kernels.front().start, counted(one.kernels.size(), "kernel"), *found.usual_kernels,
+                    one.kernels.size() > *found.usual_kernels ? "an edge between two may be lost"
+                    : &one == &found.iterations.front()       ? "the recording may begin in it"
+                                                              : "the recording may end in it"));
   }
-  const std::size_t last = all.size() - 1;
-  const auto add = [&](std::size_t i, std::string_view which, std::string_view how) {
-    if (count(i) < count(1) && all[i].phase == aie::Phase::kPerf)
-      out.push_back(
-          fmt::format("{}: the {} iteration has {}, others {}: the recording may {} inside it, and it counts in "
-                      "means; --warmup and --iterations say which count",
-                      tile.name, which, counted(count(i), "kernel"), count(1), how));
-  };
-  add(0, "first", "begin");
-  add(last, "last", "end");
 }
 
 std::vector<std::string> aie_warnings(const AieTrace& trace, const aie::KernelOptions& options, const aie::Work& work) {
@@ -237,7 +231,7 @@ std::vector<std::string> aie_warnings(const AieTrace& trace, const aie::KernelOp
                       "a pipeline, whose tiles take turns at an iteration, numbers and phases would be others",
                       tile.name, counted(found, "iteration"), numbered, trace.most_iterations));
     }
-    add_cut_iterations(tile, kernels.iterations, out);
+    add_odd_iterations(tile, kernels, out);
     if (options.measured && found != options.warmup + *options.measured) {
       out.push_back(fmt::format("{}: {}, expected {}", tile.name, counted(found, "iteration"),
                                 options.warmup + *options.measured));

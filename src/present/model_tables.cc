@@ -172,7 +172,7 @@ Report model_facts(const ModelScenario& scenario, Language language) {
       fmt::format("{:g}{}", scenario.passes,
                   scenario.passes_assumed ? in(language, {" (assumed; --passes N)", "（假定；--passes N）"}) : ""));
   add_time({"model time", "模型总耗时"}, total.model_ns, total.model_count, {"kernels", "个算子"});
-  add_time({"of it, found in measurements", "其中命中"}, total.hit_ns, total.hits, {"kernels", "个算子"});
+  add_time({"of it, with kernels named (HIT)", "其中命中"}, total.hit_ns, total.hits, {"kernels", "个算子"});
   if (total.estimated_ns != 0) add({"of it, in equal parts of an operator", "其中均分"}, time(total.estimated_ns));
   add_time({"profile time per pass", "实测单次耗时"}, total.profile_ns,
            profile.kernels - profile.duplicates - profile.aicpu, {"kernels in all", "个算子（总计）"});
@@ -186,7 +186,7 @@ Report model_facts(const ModelScenario& scenario, Language language) {
            {"events", "个事件"});
   add_time({"left out: duplicates of collectives", "未计入：重复的通信算子"}, profile.duplicate_ns, profile.duplicates,
            {"kernels", "个算子"});
-  add_time({"left out: kernels of the AI CPU", "未计入：AICPU 算子"}, profile.aicpu_ns, profile.aicpu,
+  add_time({"left out: kernels *AicpuKernel", "未计入：AICPU 算子"}, profile.aicpu_ns, profile.aicpu,
            {"kernels", "个算子"});
   if (model.residual_ns != 0) add({"operators minus their kernels", "算子与子算子之差"}, time(model.residual_ns));
   add_count({"collectives without a duration", "无耗时的通信算子"}, total.untimed);

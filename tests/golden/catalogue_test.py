@@ -303,6 +303,37 @@ def check_undecided(folder):
         equal(gated.returncode, code, f"{name}: a gate of 3 %")
 
 
+def on_two_devices(trace):
+    """Every kernel runs on a second device, too."""
+    document = json.loads(trace.read_text())
+    for event in [one for one in document["traceEvents"] if "correlation" in one.get("args", {})]:
+        arguments = {**event["args"], "correlation": event["args"]["correlation"] + 10**7}
+        device = {"pid": 1} if event["cat"] == "kernel" else {}
+        document["traceEvents"].append({**event, **device, "args": {**arguments, **({"device": 1} if device else {})}})
+    trace.write_text(json.dumps(document))
+    run("trace-ingest", "-q", "--force", trace)
+
+
+def check_cut(folder):
+    """Kernels of a trace that was cut off are not known, and a second device that does the same is no more work."""
+    for night in range(14):
+        trace = make(folder / "cut" / f"{night:02}.json", FIRST_DAY + night * DAY, "--clock", "1.3" if night >= 7 else "1", "--seed", str(night))
+        text = trace.read_text()
+        if night >= 7:
+            trace.write_text(text[:text.index("ProfilerStep" if "ProfilerStep" in text else "execute_") + len(text) * 2 // 5])
+            run("trace-ingest", "-q", "--force", trace, code=(0, 3))
+        trace = make(folder / "second" / f"{night:02}.json", FIRST_DAY + night * DAY, "--seed", str(night))
+        if night >= 7:
+            on_two_devices(trace)
+    for metric in ("period", "op:dense_gemm", "span"):
+        (series,) = trend(folder / "cut", "--metric", metric)["series"]
+        equal((series["runs"], series["unknown"], series["changes"]), (14, 0, 1) if metric == "period" else (7, 7, 0), f"{metric}: {series['headline']}")
+        (series,) = trend(folder / "second", "--metric", metric)["series"]
+        equal(series["changes"], 0, f"{metric} of two devices: {series['headline']}")
+    said = run("trace-query", "trend", folder / "cut").stderr
+    require("7 traces were cut off, and nobody knows which kernels are lost: of these there is a period alone" in said, said)
+
+
 def check_new_work(folder):
     """Kernels that earlier runs did not have are work from 0 on, not unknown of those."""
     for night in range(20):
@@ -363,8 +394,8 @@ def check_width(folder):
 
 
 def main(cases, folder):
-    for name in ("content", "states", "closed/late", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "one_night", "rising", "load", "far", "new", "more", "even", "then", "last", "runs", "mixed", "elsewhere", "named/n1", "named/n2", "named/n3"):
+    for name in ("content", "states", "closed/late", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "one_night", "cut", "second", "rising", "load", "far", "new", "more", "even", "then", "last", "runs", "mixed", "elsewhere", "named/n1", "named/n2", "named/n3"):
         (folder / name).mkdir(parents=True)
     (folder / "file").write_text("no folder")
     cases.each((check_content, check_width, check_states, check_closed, check_index_dir, check_where, check_stored, check_cache, check_trend,
-                check_series, check_runs, check_undecided, check_load, check_new_work), folder)
+                check_series, check_runs, check_undecided, check_load, check_cut, check_new_work), folder)

@@ -251,6 +251,13 @@ def check_m6(folder):
     equal(summary[0]["m6"], 0.5, "M6")
     _, summary, _, _ = compare(folder, model, profile, "--passes", 2)
     equal(summary[0]["m6"], 1, "M6 of two passes")
+    (folder / "m6.json").write_text('{"n_forward_passes": 4}')
+    for options, passes in (((), 4), (("--passes", 2), 2)):
+        document = json.loads(run("trace-query", "model", "--scenario", "name=x,model=m.json,profile=p.csv,m6=m6.json", "--json", *options, cwd=folder).stdout)
+        equal(document["sections"][0]["rows"][0]["passes"], passes, f"passes of m6 and {options}")
+    (folder / "p.csv").write_text(profile.read_text()[:-len("500,,\n")] + "5")
+    _, summary, _, errors = compare(folder, model, profile)
+    equal((summary[0]["aicpu_kernels"], "truncated (1)" in errors), (0, True), f"a last row that is cut inside its duration: {errors}")
 
 
 def check_assumed_passes(folder):

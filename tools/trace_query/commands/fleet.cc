@@ -245,7 +245,8 @@ Metric metric_of(const CommandLine& line) {
   throw usage_error("--metric {}: there are period, span, op:CLASS and kernel:NAME", out.name);
 }
 
-// Kernel time in a step of the phase; without steps of the whole trace. Unknown: no kernel at all is recorded there.
+// Kernel time in a step of the phase, in the mean over the devices that work; without steps of the whole trace.
+// Unknown: no kernel at all is recorded there.
 std::optional<double> kernel_time(const CatalogueEntry& entry, const std::string& phase, const Metric& metric,
                                   const ActiveRules& rules) {
   const Index index = Index::open(entry.index);
@@ -258,15 +259,25 @@ std::optional<double> kernel_time(const CatalogueEntry& entry, const std::string
   if (metric.kind == MetricKind::kKernel) options.selection.name_glob = metric.of;
   Workload workload(index, rules, options);
   const EventFilter filter = workload.filter();
+  const StepSet& set = workload.steps();
+  const std::vector<bool> counts = selected_steps(set, workload.selection());
   const auto dur = workload.events().kernels.int64s("dur");
+  const auto stream = workload.events().kernels.ids("stream_id");
   double sum = 0;
+  std::map<std::uint32_t, double> by_device;  // of all kernels
   for (std::size_t row = 0; row < dur.size(); ++row) {
-    if (filter.keeps_kernel(row)) sum += static_cast<double>(duration_or_zero(dur[row]));
+    if (!phase.empty() && !counts[set.of_kernel[row]]) continue;
+    const auto time = static_cast<double>(duration_or_zero(dur[row]));
+    by_device[workload.events().device_of_stream[stream[row]]] += time;
+    if (filter.keeps_kernel(row)) sum += time;
   }
-  const auto found = std::ranges::find(entry.summary.phases, phase, &PhaseSummary::phase);
-  if (phase.empty()) return entry.summary.kernels > 0 ? std::optional(sum) : std::nullopt;
-  if (found == entry.summary.phases.end() || found->kernel_time == 0) return std::nullopt;
-  return sum / static_cast<double>(found->steps);
+  double most = 0;
+  for (const auto& [device, time] : by_device) most = std::max(most, time);
+  const auto works = [most](const auto& one) { return one.second > 0 && one.second >= kHardlyWorks * most; };
+  const auto devices = std::ranges::count_if(by_device, works);
+  if (devices == 0) return phase.empty() && entry.summary.kernels > 0 ? std::optional(0.0) : std::nullopt;
+  const auto steps = phase.empty() ? 1 : std::ranges::count(counts.begin() + 1, counts.end(), true);
+  return sum / static_cast<double>(steps * devices);
 }
 
 std::optional<double> step_time(const CatalogueEntry& entry, const std::string& phase, MetricKind kind) {
@@ -298,6 +309,10 @@ TrendRequest trend_request(const CommandLine& line) {
 
 bool is_of_tiles(const TrendSeries& series) { return series.points.front().run.front()->summary.format == "aie"; }
 
+bool is_usable(const CatalogueEntry& entry) {
+  return entry.state == CatalogueState::kIndexed || entry.state == CatalogueState::kNoTrace;
+}
+
 void add_notes(const std::vector<CatalogueEntry>& entries, const std::vector<TrendSeries>& series,
                const ChangePointOptions& options, std::vector<std::string>& notes) {
   if (const std::size_t unread = count_not_indexed(entries); unread > 0)
@@ -305,6 +320,11 @@ void add_notes(const std::vector<CatalogueEntry>& entries, const std::vector<Tre
                     " left out: run trace-ingest");
   add_state(entries, CatalogueState::kOutOfDate, "out of date and left out", notes);
   add_state(entries, CatalogueState::kUnusable, "unusable and left out", notes);
+  const auto cut = std::ranges::count_if(
+      entries, [](const CatalogueEntry& entry) { return is_usable(entry) && !entry.summary.complete; });
+  if (cut > 0)
+    notes.push_back(counted(static_cast<std::size_t>(cut), "trace was", "traces were") +
+                    " cut off, and nobody knows which kernels are lost: of these there is a period alone");
   const std::size_t least = least_values(options);
   std::size_t undated = 0, unknown = 0, few = 0;
   for (const TrendSeries& one : series) {
@@ -416,10 +436,6 @@ bool is_beyond(const Output& output, const TrendRequest& request, const std::vec
   return any;
 }
 
-bool is_usable(const CatalogueEntry& entry) {
-  return entry.state == CatalogueState::kIndexed || entry.state == CatalogueState::kNoTrace;
-}
-
 // A job has a trace of each rank.
 std::vector<TrendRun> runs_of(const std::vector<CatalogueEntry>& entries) {
   std::vector<TrendRun> out;
@@ -486,6 +502,7 @@ TrendLevels values_of(const Metric& metric, const std::string& phase, std::span<
     double sum = 0;
     bool known = !out[i].value;
     for (const CatalogueEntry* trace : known ? runs[i] : TrendRun()) {
+      known = known && (trace->summary.complete || metric.kind == MetricKind::kPeriod);
       const auto value = of_steps ? step_time(*trace, phase, metric.kind) : kernel_time(*trace, phase, metric, rules);
       known = known && value;
       sum += value.value_or(0);
@@ -499,9 +516,9 @@ TrendLevels values_of(const Metric& metric, const std::string& phase, std::span<
 
 int run_trend(const Command& command, std::span<const std::string> args) {
   CommandLine line(command, {OptionGroup::kRules, OptionGroup::kRows, OptionGroup::kOutput});
-  line.add(
-      "metric",
-      "period (of steps, default), span (of steps on the device), op:CLASS or kernel:NAME (kernel time in a step)");
+  line.add("metric",
+           "period (of steps, default), span (of steps on the device), op:CLASS or kernel:NAME (kernel time in a step "
+           "and device)");
   line.add("phase", "kind of step (default: the one that most runs of a series have with a period)");
   line.add("where", "only traces for which this SQL over the columns of ls is true");
   line.add("sets",

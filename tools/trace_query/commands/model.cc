@@ -166,6 +166,7 @@ std::vector<ScenarioRequest> requested_scenarios(const CommandLine& line) {
 // nullopt: it is not said.
 std::optional<double> passes_of(const ScenarioRequest& request, const CommandLine& line) {
   if (request.passes) return request.passes;
+  if (const auto given = line.text("passes")) return positive("--passes", *given);
   if (!request.m6.empty()) {
     using python::Kind;
     const python::Value m6 = python::read_json_file(request.m6);
@@ -175,8 +176,7 @@ std::optional<double> passes_of(const ScenarioRequest& request, const CommandLin
     if (is_number) return positive(what, str(*passes));
     if (passes != nullptr) throw Error(ErrorCode::kInput, what + " is no number");
   }
-  const auto given = line.text("passes");
-  return given ? std::optional(positive("--passes", *given)) : std::nullopt;
+  return std::nullopt;
 }
 
 constexpr const char* kDefaultDuplicates = "window=500ns";
