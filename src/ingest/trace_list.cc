@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -162,6 +164,17 @@ struct Source {
     std::error_code error;
     return is_trace() && (is_readable_trace(file) || !fs::exists(file, error));
   }
+  // JSON that does not end as a document does: what is behind is lost. Not known of compressed files.
+  [[nodiscard]] bool is_cut() const {
+    constexpr std::streamoff kTail = 64;  // bytes, white space among them
+    std::ifstream in(file, std::ios::binary);
+    if (!is_trace() || !file.native().ends_with(".json") || !in) return false;
+    in.seekg(0, std::ios::end);
+    in.seekg(-std::min<std::streamoff>(kTail, in.tellg()), std::ios::end);
+    const std::string tail(std::istreambuf_iterator<char>(in), {});
+    const std::size_t last = tail.find_last_not_of(" \t\r\n");
+    return last != std::string::npos && tail[last] != ']' && tail[last] != '}';
+  }
 };
 
 std::string_view uncompressed_name(std::string_view name) {
@@ -232,17 +245,21 @@ class Runs {
                                          printable_path(best->file), kKinds[best->kind].why, others));
     }
 
-    // What would be the best source and holds nothing, if another holds the run.
+    // What would be the best source and holds nothing, or is cut off, if another holds the run.
     void drop_empty(TraceList& list, std::set<fs::path>& dropped) {
-      std::size_t best = kKinds.size();
+      std::size_t best = kKinds.size(), best_cut = kKinds.size();
       for (const Source& source : sources) {
-        if (sources.size() > 1 && source.kind < best && source.holds_run()) best = source.kind;
+        if (sources.size() == 1 || source.kind >= best || !source.holds_run()) continue;
+        std::size_t& found = source.is_cut() ? best_cut : best;
+        found = std::min(found, source.kind);
       }
+      if (best == kKinds.size()) best = best_cut;
       if (best == kKinds.size()) return;
       std::erase_if(sources, [&](const Source& source) {
         const bool is_fuller = source.kind < best;
         if (is_fuller) {
-          list.unreadable.push_back({source.file, "holds no trace: another source of the run is read"});
+          const std::string_view why = source.holds_run() ? "is cut off" : "holds no trace";
+          list.unreadable.push_back({source.file, fmt::format("{}: another source of the run is read", why)});
           dropped.insert(source.file);
         }
         return is_fuller;
