@@ -301,6 +301,21 @@ def missing_ranks(folder):
     require("look there first" not in page, page[:400])
 
 
+def devices_in_turn(folder):
+    """The device that begins a step first alternates: its steps still follow each other."""
+    for lead in ("first", "turns"):
+        written = ["Step Id,Device_id,Task ID,Type,Start Time(us),Duration(us),Stream ID"]
+        for step in range(6):
+            for device in (0, 1):
+                begin = step * 1000 + (5 if device != (step % 2 if lead == "turns" else 0) else 0)
+                written.append(f"{step},{device},{step * 2 + device},MatMulV2,{begin},900,2")
+        path = folder / f"{lead}_kernel_details.csv"
+        path.write_text("\n".join((*written, "")))
+        found = rows("steps", ingest(path, folder / f"{lead}.tracedb"))
+        equal([row["host_period"] for row in found], [1_000_000] * 5 + [None], lead)
+        require(all(abs(row["period"] - 1_000_000) <= 5000 for row in found[:-1]), f"{lead}: periods {[row['period'] for row in found]}")
+
+
 def order_of_rows(folder):
     """Rows of two devices in any order of the file: the same answers, devices by their numbers."""
     written = [f"{step},{device},{device * 9 + place},{kind},{step * 1000 + place * 100},{dur},2" for step in range(3) for device in (0, 1)
@@ -326,7 +341,7 @@ def fed_threads(folder):
 
 
 def main(cases, _):
-    cases.each_apart((one_run, second_rows, unnamed_tasks, types_of_tasks, device_of_collectives, one_source_of_a_run, no_file_beside, order_of_rows))
+    cases.each_apart((one_run, second_rows, unnamed_tasks, types_of_tasks, device_of_collectives, one_source_of_a_run, no_file_beside, devices_in_turn, order_of_rows))
     if not skip_without_traces(cases, ASCEND):
         for rank in (0, 1):
             cases.run_apart(f"op_statistic of rank {rank}", statistics, rank)

@@ -31,6 +31,17 @@ std::optional<std::int64_t> sum_of(StepKind kind, const Load& context, const Loa
 
 StepKind kind_of(const StepSet& set, const StepStart& start) { return set.steps[start.step - 1].info.kind; }
 
+// Steps of several devices are marked on the one that began first: those that follow each other are of one track.
+bool follow_each_other_on_devices(const StepSet& set) {
+  std::int64_t end = std::numeric_limits<std::int64_t>::min();
+  for (const StepFacts& step : set.steps) {
+    if (!step.on_device || step.ts == kUnknownValue) continue;
+    if (step.ts < end) return false;
+    end = saturating_add(step.ts, duration_or_zero(step.dur));
+  }
+  return true;
+}
+
 }  // namespace
 
 DenseDevices::DenseDevices(std::span<const std::uint32_t> device_of_stream) : of_stream(device_of_stream.size(), 0) {
@@ -143,10 +154,11 @@ std::vector<StepMean> means_of_steps(std::span<const std::uint32_t> steps, std::
 }
 
 std::vector<std::uint32_t> earlier_on_track(const StepSet& set) {
+  const bool is_one = follow_each_other_on_devices(set);
   std::vector<std::uint32_t> out;
   std::map<std::pair<bool, std::uint32_t>, std::uint32_t> latest;
   for (const StepFacts& step : set.steps) {
-    std::uint32_t& last = latest[{step.on_device, step.track}];
+    std::uint32_t& last = latest[{step.on_device, step.on_device && is_one ? 0 : step.track}];
     out.push_back(last);
     last = static_cast<std::uint32_t>(out.size());
   }
