@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -161,6 +162,27 @@ Row catalogue_row(const CatalogueEntry& entry) {
           entry.reason};
 }
 
+// How many kernels a step of the traces has before and behind a change, where all runs of one side have more than all
+// of the other: then other work is part of it.
+Sentence work_words(const TrendSeries& series, std::size_t begin, std::size_t at) {
+  std::array<std::vector<double>, 2> sides;
+  std::size_t place = 0;
+  for (const TrendPoint& point : series.points) {
+    if (!point.value) continue;
+    const TraceSummary& one = point.run.front()->summary;
+    if (place >= begin && one.complete && one.steps() > 0)
+      sides[place < at ? 0 : 1].push_back(static_cast<double>(one.kernels) / static_cast<double>(one.steps()));
+    ++place;
+  }
+  if (sides[0].empty() || sides[1].empty()) return {};
+  const auto [least, most] = std::ranges::minmax(sides[0]);
+  const auto [least_new, most_new] = std::ranges::minmax(sides[1]);
+  constexpr double kConsiderable = 1.01;
+  if (least_new < most * kConsiderable && least < most_new * kConsiderable) return {};
+  return say("work", "; kernels a step: {before:.4g} -> {after:.4g}",
+             {{"before", middle_of(sides[0])}, {"after", middle_of(sides[1])}});
+}
+
 double newest_pct(const TrendSeries& series) {
   if (series.newest == 0) return 0;
   const std::vector<double> values = series.values();
@@ -241,7 +263,7 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
                              : say("", "{how}", {{"how", "rose"}});
   return say(
       "trend.change",
-      "{what} {by} {how} {date} (run {run} of {runs}){each}: {level}{load}{more}{in_level}{apart}{newest}",
+      "{what} {by} {how} {date} (run {run} of {runs}){each}: {level}{load}{work}{more}{in_level}{apart}{newest}",
       {what,
        {"by", by},
        {"how", last.steady ? "steadily from" : "at"},
@@ -253,6 +275,8 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
        {"runs", values.size()},
        {"level", Sentence{times_text(last.before, last.after), "", {{"before", last.before}, {"after", last.after}}}},
        {"load", load_words(last_load(series), change.value_or(0))},
+       {"work",
+        work_words(series, series.changes.size() > 1 ? series.changes[series.changes.size() - 2].at : 0, last.at)},
        {"more", series.changes.size() > 1
                     ? say("", "; the last of {changes} changes", {{"changes", series.changes.size()}})
                     : Sentence{}},

@@ -341,6 +341,7 @@ def check_new_work(folder):
     given = ("trend", folder / "new", "--metric", "op:quantise")
     (series,) = trend(*given[1:])["series"]
     equal((series["runs"], series["unknown"], series["changes"], series["before"], series["change_pct"]), (20, 0, 1, 0, None), "from 0")
+    require("; kernels a step: " in series["headline"], series["headline"])
     gated = run("trace-query", *given, "--gate", "3", check=False)
     require(gated.returncode == 1 and ": new" in gated.stderr, gated.stderr)
     for night in range(20):
