@@ -301,6 +301,20 @@ def missing_ranks(folder):
     require("look there first" not in page, page[:400])
 
 
+def two_processes(folder):
+    """Traces of two ranks in one file number their connections alike: each device's work is launched by its own process."""
+    single = json.loads((ASCEND / "level1_rank0_trace_view.json").read_text())
+    other = json.loads((ASCEND / "level1_rank1_trace_view.json").read_text())
+    query = ("SELECT d.ordinal, p.pid, count(*) FROM kernel k JOIN stream s ON s.id = k.stream_id JOIN device d ON d.id = s.device_id LEFT JOIN "
+             "runtime_call r ON r.id = k.launch_id LEFT JOIN thread t ON t.id = r.thread_id LEFT JOIN process p ON p.id = t.process_id GROUP BY 1, 2")
+    alone = [row for rank in (0, 1) for row in
+             open_index(ingest(ASCEND / f"level1_rank{rank}_trace_view.json", folder / f"{rank}.tracedb")).execute(query)]
+    require(all(pid is not None for _, pid, _ in alone), alone)
+    for name, events in (("two", single + other), ("turned", other + single)):
+        (folder / f"{name}.json").write_text(json.dumps(events))
+        equal(sorted(open_index(ingest(folder / f"{name}.json", folder / f"{name}.tracedb")).execute(query)), sorted(alone), name)
+
+
 def devices_in_turn(folder):
     """The device that begins a step first alternates: its steps still follow each other."""
     for lead in ("first", "turns"):
@@ -347,4 +361,4 @@ def main(cases, _):
             cases.run_apart(f"op_statistic of rank {rank}", statistics, rank)
         for name in ("advisor_kernel_details.csv", "level1_rank0_kernel_details.csv", "level2_kernel_details.csv"):
             cases.run_apart(name, every_row, name)
-        cases.each_apart((real_database, missing_ranks, fed_threads))
+        cases.each_apart((real_database, missing_ranks, fed_threads, two_processes))

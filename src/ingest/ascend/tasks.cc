@@ -156,14 +156,21 @@ class TaskPlacer {
   std::uint32_t caller_on(std::uint32_t track) {
     if (const std::uint32_t known = store_.caller_on(track); known != track) return known;
     const ThreadInfo& drawn = store_.threads[track - 1];
+    const std::uint32_t process = packed_process(store_.processes[drawn.process - 1].pid);
+    if (process == 0) return track;
+    const std::uint32_t own = store_.thread_id(TrackKey(store_.processes[process - 1].pid), TrackKey(drawn.tid));
+    return store_.threads[track - 1].caller = own;
+  }
+
+  // The process that a drawn one's pid names, where the trace has it; else 0.
+  [[nodiscard]] std::uint32_t packed_process(const TrackKey& pid) const {
     for (const std::int64_t packed_by : kPackedBy) {
-      const TrackKey process{store_.processes[drawn.process - 1].pid.number / packed_by, {}};
+      const TrackKey process{pid.number / packed_by, {}};
       const auto found = std::ranges::find(store_.processes, process, &ProcessInfo::pid);
-      if (process.number <= 0 || found == store_.processes.end() || is_drawn_process(found->name)) continue;
-      const std::uint32_t own = store_.thread_id(process, TrackKey(drawn.tid));
-      return store_.threads[track - 1].caller = own;
+      if (process.number > 0 && found != store_.processes.end() && !is_drawn_process(found->name))
+        return static_cast<std::uint32_t>(found - store_.processes.begin()) + 1;
     }
-    return track;
+    return 0;
   }
 
   enum class HasNumber : std::uint8_t { kNo, kYes };  // the track's number is that of a stream
@@ -175,7 +182,8 @@ class TaskPlacer {
     const ThreadInfo& thread = store_.threads[task.track - 1];
     const TrackKey& pid = store_.processes[thread.process - 1].pid;
     const TrackKey device = pid.number == kUnknownValue ? pid : TrackKey{pid.number & kDeviceBits, {}};
-    stream = store_.stream_id(device, has_number == HasNumber::kYes ? thread.tid : TrackKey{}, 0);
+    // Merged traces number the connections of each process alike.
+    stream = store_.stream_id(device, has_number == HasNumber::kYes ? thread.tid : TrackKey{}, packed_process(pid));
     store_.stream_tracks.try_emplace(track_text(pid, thread.tid), stream);
     return stream;
   }
