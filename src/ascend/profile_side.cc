@@ -258,8 +258,8 @@ class TableReader {
     if (const std::size_t repeated = header.repeated().size(); repeated > 0) {
       table_.problems["duplicate_key"] = static_cast<std::int64_t>(repeated);
     }
-    std::optional<ProfileSums::Kernel>
-        odd;  // of a row that has not the columns of the head: the file may end inside it
+    // Of a row that has not the columns of the head: the file may end inside it.
+    std::optional<ProfileSums::Kernel> odd;
     const auto add_odd = [&] {
       if (odd) sums_.add(*odd);
       odd.reset();

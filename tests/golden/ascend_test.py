@@ -322,10 +322,11 @@ def devices_in_turn(folder):
         for step in range(6):
             for device in (0, 1):
                 begin = step * 1000 + (5 if device != (step % 2 if lead == "turns" else 0) else 0)
-                written.append(f"{step},{device},{step * 2 + device},MatMulV2,{begin},900,2")
+                written += [f"{step},{device},{step * 2 + device},MatMulV2,{begin},900,2", f"{step},{device},{step * 2 + device},Cast,{begin + 900},0,2"]
         path = folder / f"{lead}_kernel_details.csv"
         path.write_text("\n".join((*written, "")))
         found = rows("steps", ingest(path, folder / f"{lead}.tracedb"))
+        equal([row["kernels"] for row in found], [4] * 6, "kernels of no length at the end of a step")
         equal([row["host_period"] for row in found], [1_000_000] * 5 + [None], lead)
         require(all(abs(row["period"] - 1_000_000) <= 5000 for row in found[:-1]), f"{lead}: periods {[row['period'] for row in found]}")
 

@@ -372,6 +372,7 @@ def check_load(folder):
     require("1 newest value is beyond all others of the level, at 2.7 % more load a step, too few for a change" in last, last)
     far = run("trace-query", "trend", folder / "far", "--gate", "50", code=1)
     require("1 of 1 series not judged: fewer than 10 runs, or loads more than 10 % apart; it fails" in far.stderr, far.stderr)
+    require("14 runs have no set by --sets: of set -" in run("trace-query", "trend", folder / "far", "--sets", "(zzz)").stderr, "no run matches")
     (_, after) = trend(folder / "far", "--sets", r"/(?:0[7-9]|1\d)(\.)json$")["sets"]
     require(after["change_pct"] is None and 20 < after["load_pct"] < 25, after)
     for metric in ("period", "op:dense_gemm"):

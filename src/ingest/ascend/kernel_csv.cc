@@ -280,7 +280,8 @@ class KernelCsv {
       last_step_ = &steps_.try_emplace({*id, record.stream}, Interval{record.ts, record.ts}).first->second;
     }
     last_step_->begin = std::min(last_step_->begin, record.ts);
-    last_step_->end = std::max(last_step_->end, end_of(record.ts, record.dur));
+    // A step ends behind its last row, also one of no length: what begins at its end is in none.
+    last_step_->end = std::max({last_step_->end, end_of(record.ts, record.dur), saturating_add(record.ts, 1)});
   }
 
   void add_steps() {

@@ -346,7 +346,9 @@ void add_united(std::vector<Extent>& windows, std::vector<std::vector<bool>>& pl
 // less than 80 % of what the one before does: the recording may have ended while it ran.
 std::size_t end_of_complete(const StepSet& set, const DeviceWork& work) {
   std::vector<std::size_t> launched(set.steps.size() + 1);
-  for_each_in_order(work, [&](const DeviceEvent& event) { ++launched.at(set.of(event.ref)); });
+  for_each_in_order(work, [&](const DeviceEvent& event) {
+    if (const std::uint32_t step = set.of(event.ref); step < launched.size()) ++launched[step];
+  });
   std::size_t last = set.steps.size();
   while (last > 0 && launched[last] == 0) --last;
   if (last == 0) return set.steps.size();

@@ -263,12 +263,13 @@ std::optional<double> kernel_time(const CatalogueEntry& entry, const std::string
   const std::vector<bool> counts = selected_steps(set, workload.selection());
   const auto dur = workload.events().kernels.int64s("dur");
   const auto stream = workload.events().kernels.ids("stream_id");
+  const std::vector<std::uint32_t>& device_of = workload.events().device_of_stream;
   double sum = 0;
   std::map<std::uint32_t, double> by_device;  // of all kernels
   for (std::size_t row = 0; row < dur.size(); ++row) {
-    if (!phase.empty() && !counts[set.of_kernel[row]]) continue;
+    if (!phase.empty() && !has_id(counts, set.of_kernel[row])) continue;
     const auto time = static_cast<double>(duration_or_zero(dur[row]));
-    by_device[workload.events().device_of_stream[stream[row]]] += time;
+    by_device[stream[row] < device_of.size() ? device_of[stream[row]] : 0] += time;
     if (filter.keeps_kernel(row)) sum += time;
   }
   double most = 0;
@@ -540,6 +541,13 @@ int run_trend(const Command& command, std::span<const std::string> args) {
   const auto series = make_trends(runs, request.trend, [&](const std::string& phase, std::span<const TrendRun> own) {
     return values_of(request.metric, phase, own, rules);
   });
+  if (line.has("sets")) {
+    const SetOfPoint set_of = sets_by(line);
+    std::size_t others = 0;
+    for (const TrendSeries& one : series)
+      others += static_cast<std::size_t>(std::ranges::count(one.points, "-", set_of));
+    if (others > 0) notes.push_back(counted(others, "run has", "runs have") + " no set by --sets: of set -");
+  }
   Output output(line);
   add_notes(entries, series, request.trend.changes, notes);
   print(line, output, request, series, notes);

@@ -425,7 +425,8 @@ bool is_beyond(const Gate& gate, const ModelScenario& scenario, const Output& ou
   const auto rows = rows_beyond(scenario.comparison, gate.percent, gate.least_share);
   for (const ModelRow* row : rows) {
     const std::string name = row == &scenario.comparison.total ? "all kernels" : row->key.type;
-    const std::string error = row->error_percent ? fmt::format("{:+.1f} %", *row->error_percent) : "not in the profile";
+    const std::string unknown = row->profile_count > 0 ? "0 us in the profile" : "not in the profile";
+    const std::string error = row->error_percent ? fmt::format("{:+.1f} %", *row->error_percent) : unknown;
     output.note(fmt::format("gate: {}: {}: {}", scenario.name, name, error));
   }
   return !rows.empty();
