@@ -325,8 +325,8 @@ TileKernels find_kernels(const Tile& tile, const KernelOptions& options) {
   }
   if (options.outliers == Outliers::kKeep) out.usual_kernels = usual_kernels(out.iterations);
   if (!out.usual_kernels) return out;
-  for (Iteration& one :
-       out.iterations) {  // fewer kernels between others: their marks are lost, which hardly changes the span
+  // Fewer kernels between others: their marks are lost, which hardly changes the span.
+  for (Iteration& one : out.iterations) {
     const bool at_end = &one == &out.iterations.front() || &one == &out.iterations.back();
     const std::size_t found = one.kernels.size();
     if ((at_end && found > 0 && found < *out.usual_kernels) || found >= 2 * *out.usual_kernels) one.whole = false;

@@ -107,8 +107,8 @@ struct ProfileSide {
   std::int64_t duplicates = 0, duplicate_ns = 0;
   std::int64_t aicpu = 0, aicpu_ns = 0;
   std::int64_t unknown_durations = 0;  // counted with 0 ns
-  std::optional<std::int64_t> busy_ns =
-      0;                     // length of the union of what is counted, device by device; nullopt: starts are not known
+  // Length of the union of what is counted, device by device; nullopt: starts are not known.
+  std::optional<std::int64_t> busy_ns = 0;
   std::int64_t devices = 0;  // whose work is in the totals, as is that of no known device
   // Left out: devices with less than 5 % of the time of the busiest one.
   std::int64_t idle_devices = 0, idle_device_ns = 0;

@@ -13,7 +13,7 @@
 #include "base/unknown.h"
 #include "passes/columns/event_columns.h"
 #include "passes/time/timeline.h"
-#include "trace/kernel_columns.h"
+#include "trace/ascend_columns.h"
 
 namespace tracedb {
 namespace {
@@ -254,7 +254,7 @@ class TableReader {
     CsvRecord record;
     if (!read_head(reader, record)) return {};
     const CsvHeader header(record.fields);
-    const KernelColumns columns(header);
+    const AscendColumns columns(header);
     if (const std::size_t repeated = header.repeated().size(); repeated > 0) {
       table_.problems["duplicate_key"] = static_cast<std::int64_t>(repeated);
     }
@@ -303,7 +303,7 @@ class TableReader {
     return value;
   }
 
-  std::optional<ProfileSums::Kernel> kernel_of(const KernelColumns& columns, const CsvRecord& record) {
+  std::optional<ProfileSums::Kernel> kernel_of(const AscendColumns& columns, const CsvRecord& record) {
     const std::string_view name = cell(record, columns.name);
     const std::string_view type = cell(record, columns.type);
     if (type.empty() && name.empty()) {
@@ -404,7 +404,7 @@ bool is_profile_table(const std::filesystem::path& path) {
   const auto start = memory_byte_source(source->peek(kHead));
   CsvReader reader(*start);
   CsvRecord record;
-  return read_head(reader, record) && KernelColumns(CsvHeader(record.fields)).are_of_kernels();
+  return read_head(reader, record) && AscendColumns(CsvHeader(record.fields)).are_of_kernels();
 }
 
 ProfileTable read_profile_table(const std::filesystem::path& path, KeyBy key, const DuplicatePolicy& policy) {

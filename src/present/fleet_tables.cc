@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "base/statistics.h"
@@ -162,25 +163,28 @@ Row catalogue_row(const CatalogueEntry& entry) {
           entry.reason};
 }
 
-// How many kernels a step of the traces has before and behind a change, where all runs of one side have more than all
-// of the other: then other work is part of it.
+// How many kernels the traces have before and behind a change, where all have as many steps, and all of one side more
+// kernels than all of the other: then other work is part of it.
 Sentence work_words(const TrendSeries& series, std::size_t begin, std::size_t at) {
   std::array<std::vector<double>, 2> sides;
+  std::set<std::int64_t> steps;
   std::size_t place = 0;
   for (const TrendPoint& point : series.points) {
     if (!point.value) continue;
     const TraceSummary& one = point.run.front()->summary;
-    if (place >= begin && one.complete && one.steps() > 0)
-      sides[place < at ? 0 : 1].push_back(static_cast<double>(one.kernels) / static_cast<double>(one.steps()));
+    if (place >= begin && one.complete) {
+      sides[place < at ? 0 : 1].push_back(static_cast<double>(one.kernels));
+      steps.insert(one.steps());
+    }
     ++place;
   }
-  if (sides[0].empty() || sides[1].empty()) return {};
+  if (sides[0].empty() || sides[1].empty() || steps.size() > 1) return {};
   const auto [least, most] = std::ranges::minmax(sides[0]);
   const auto [least_new, most_new] = std::ranges::minmax(sides[1]);
   constexpr double kConsiderable = 1.01;
   if (least_new < most * kConsiderable && least < most_new * kConsiderable) return {};
-  return say("work", "; kernels a step: {before:.4g} -> {after:.4g}",
-             {{"before", middle_of(sides[0])}, {"after", middle_of(sides[1])}});
+  return say("work", "; kernels of a trace of {steps:# step}: {before:.6g} -> {after:.6g}",
+             {{"steps", *steps.begin()}, {"before", middle_of(sides[0])}, {"after", middle_of(sides[1])}});
 }
 
 double newest_pct(const TrendSeries& series) {

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include "base/text/characters.h"
 #include "trace/kernel_name.h"
@@ -31,14 +32,16 @@ constexpr std::array<std::string_view, 3> kCopyKernelWords = {"__amd_rocclr_copy
 
 constexpr std::array<std::string_view, 10> kDirections = {"",     "HtoD", "DtoH", "DtoD", "HtoH",
                                                           "PtoP", "HtoA", "AtoH", "AtoD", "DtoA"};
-// The first ones as others than Kineto spell them: XLA, HIP, rocprof and MTIA, and Intel's devices, where M is memory
-// that the driver did not allocate.
-constexpr std::array<std::array<std::string_view, 4>, 5> kOtherSpellings = {
-    {{"H2D", "HostToDevice", "HOST_TO_DEVICE", "M2D"},
-     {"D2H", "DeviceToHost", "DEVICE_TO_HOST", "D2M"},
-     {"D2D", "DeviceToDevice", "DEVICE_TO_DEVICE", "DeviceToDevice"},
-     {"H2H", "HostToHost", "HOST_TO_HOST", "M2M"},
-     {"P2P", "PeerToPeer", "PEER_TO_PEER", "PeerToPeer"}}};
+// The first ones as XLA spells them, HIP, and rocprof and MTIA.
+constexpr std::array<std::array<std::string_view, 3>, 5> kOtherSpellings = {
+    {{"H2D", "HostToDevice", "HOST_TO_DEVICE"},
+     {"D2H", "DeviceToHost", "DEVICE_TO_HOST"},
+     {"D2D", "DeviceToDevice", "DEVICE_TO_DEVICE"},
+     {"H2H", "HostToHost", "HOST_TO_HOST"},
+     {"P2P", "PeerToPeer", "PEER_TO_PEER"}}};
+// On Intel's devices M is memory that the driver did not allocate: that of the host. A place in kDirections each.
+constexpr std::array<std::pair<std::string_view, std::size_t>, 3> kIntelSpellings = {
+    {{"M2D", 1}, {"D2M", 2}, {"M2M", 4}}};
 
 // HIP's symbols of kernel descriptors are the kernel's own with a suffix, which the demangler knows nothing of.
 std::string_view without_descriptor(std::string_view name) {
@@ -77,6 +80,9 @@ std::size_t copy_direction_index(std::string_view name) {
   }
   for (std::size_t i = 0; i < kOtherSpellings.size(); ++i) {
     if (contains_any(name, kOtherSpellings[i])) return i + 1;
+  }
+  for (const auto& [spelling, place] : kIntelSpellings) {
+    if (name.find(spelling) != std::string_view::npos) return place;
   }
   return 0;
 }

@@ -59,6 +59,23 @@ def check_complete(index, found):
     equal(rows("breakdown", index, "--limit", 0, "--complete-only"), [row for row in found if last is None or row["step"] <= last], "complete steps")
 
 
+def check_cut(folder):
+    """Steps that launch so many kernels each, and how many of them are complete."""
+    for launched, kept in (((5, 5, 4), 3), ((5, 5, 3), 2), ((5, 5, 3, 0), 2), ((5, 5, 5, 0, 0), 3), ((5, 3, 3), 3), ((3,), 1), ((0, 0), 2)):
+        events = [event("user_annotation", f"ProfilerStep#{step}", 1000 * step, 900) for step in range(len(launched))]
+        for step, count in enumerate(launched):
+            for i in range(count):
+                events += [call("cudaLaunchKernel", 1000 * step + 10 * i, 5, 10 * step + i + 1),
+                           made_events.kernel("gemm", 1000 * step + 10 * i + 5, 4, correlation=10 * step + i + 1)]
+        index = index_of(folder / f"{'_'.join(map(str, launched))}.json", events)
+        for by in ((), ("--by", "phase")):
+            found = rows("breakdown", index, "--complete-only", *by)
+            left = len(launched) - kept
+            said = run("trace-query", "breakdown", "--complete-only", *by, index).stderr
+            equal(f"{left} step{'s' if left > 1 else ''} at the end left out: not complete" in said, left > 0, f"{launched}: {said}")
+            equal(sum(row["steps"] for row in found) if by else len(found), kept, f"complete steps of {launched} {by}")
+
+
 def check_rows(index):
     found = rows("breakdown", index, "--limit", 0)
     check_complete(index, found)
@@ -317,6 +334,6 @@ def check_trace(index):
 
 
 def main(cases, folder):
-    cases.each_apart((check_made, check_lost, check_words, check_plugins))
+    cases.each_apart((check_made, check_cut, check_lost, check_words, check_plugins))
     for path in kineto_traces():
         cases.run_apart(path.name, lambda own, path=path: check_trace(ingest(path, own / "x.tracedb")))

@@ -13,7 +13,7 @@
 #include "base/unknown.h"
 #include "ingest/ascend/readers.h"
 #include "ingest/ascend/tasks.h"
-#include "trace/kernel_columns.h"
+#include "trace/ascend_columns.h"
 
 namespace tracedb {
 namespace {
@@ -21,9 +21,9 @@ namespace {
 // What the profilers write where there is nothing to say.
 bool is_absent(std::string_view cell) { return cell.empty() || cell == "N/A"; }
 
-struct CsvColumns : KernelColumns {
+struct CsvColumns : AscendColumns {
   explicit CsvColumns(const CsvHeader& header)
-      : KernelColumns(header),
+      : AscendColumns(header),
         step(header.find({"Step Id"})),
         model(header.find({"Model ID", "Model Id"})),
         blocks(header.find({"Block Dim", "Block Num"})),
@@ -314,7 +314,7 @@ bool begins_as_ascend_kernel_csv(std::string_view head) {
   CsvReader reader(*source);
   CsvRecord record;
   if (!reader.next(record)) return false;
-  const KernelColumns columns{CsvHeader(record.fields)};
+  const AscendColumns columns{CsvHeader(record.fields)};
   return columns.start && columns.are_of_kernels();
 }
 

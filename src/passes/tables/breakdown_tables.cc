@@ -475,6 +475,11 @@ void add_shares(const StepTime& time, TableRows& rows) {
 
 }  // namespace
 
+std::size_t incomplete_steps(Workload& workload) {
+  const DeviceColumns columns(workload.events(), LaneBy::kDevice);
+  return workload.steps().steps.size() - end_of_complete(workload.steps(), columns.work());
+}
+
 void fill_breakdown(Workload& workload, const PassOptions& options, TableRows& rows) {
   const StepSet& set = workload.steps();
   for (const StepTime& time : times_of_steps(workload, options).steps) {

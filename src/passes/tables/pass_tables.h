@@ -112,6 +112,9 @@ PassTable declared_table(std::string_view name, FillPassTable fill, std::vector<
 // No name is that of a table or view of the index.
 std::span<const PassTable> pass_tables();
 
+// How many steps at the end PassOptions::complete_steps leaves out, if all are selected.
+std::size_t incomplete_steps(Workload& workload);
+
 // A report as report/sql_report.h reads it: of a table, else schema/reports/NAME.sql. Valid as long as the program.
 std::string_view report_script(std::string_view name);
 std::vector<std::string_view> report_names();  // of all reports, sorted

@@ -367,6 +367,8 @@ Report headlines(const TrendRequest& request, const std::vector<TrendSeries>& se
 }
 
 // What the first group of --sets says of a path.
+constexpr std::string_view kNoSet = "-";
+
 SetOfPoint sets_by(const CommandLine& line) {
   const std::string text = line.text("sets").value_or("");
   auto expression = std::make_shared<RegularExpression>(text);
@@ -377,7 +379,7 @@ SetOfPoint sets_by(const CommandLine& line) {
   return [expression](const TrendPoint& point) {
     const std::string path = point.run.front()->named().string();
     const auto groups = expression->find(path);
-    return groups && (*groups)[1] ? std::string(*(*groups)[1]) : "-";
+    return groups && (*groups)[1] ? std::string(*(*groups)[1]) : std::string(kNoSet);
   };
 }
 
@@ -503,7 +505,10 @@ TrendLevels values_of(const Metric& metric, const std::string& phase, std::span<
     double sum = 0;
     bool known = !out[i].value;
     for (const CatalogueEntry* trace : known ? runs[i] : TrendRun()) {
-      known = known && (trace->summary.complete || metric.kind == MetricKind::kPeriod);
+      if (metric.kind != MetricKind::kPeriod && !trace->summary.complete) {  // nobody knows which kernels are lost
+        known = false;
+        break;
+      }
       const auto value = of_steps ? step_time(*trace, phase, metric.kind) : kernel_time(*trace, phase, metric, rules);
       known = known && value;
       sum += value.value_or(0);
@@ -545,8 +550,9 @@ int run_trend(const Command& command, std::span<const std::string> args) {
     const SetOfPoint set_of = sets_by(line);
     std::size_t others = 0;
     for (const TrendSeries& one : series)
-      others += static_cast<std::size_t>(std::ranges::count(one.points, "-", set_of));
-    if (others > 0) notes.push_back(counted(others, "run has", "runs have") + " no set by --sets: of set -");
+      others += static_cast<std::size_t>(std::ranges::count(one.points, kNoSet, set_of));
+    if (others > 0)
+      notes.push_back(counted(others, "run has", "runs have") + " no set by --sets: of set " + std::string(kNoSet));
   }
   Output output(line);
   add_notes(entries, series, request.trend.changes, notes);

@@ -25,10 +25,11 @@ using Notes = std::vector<std::string>;
 void finish_breakdown(const CommandLine& line, Workload& workload, TraceReport& result) {
   append(result.warnings, workload.steps().notes);
   append(result.warnings, workload.missing_notes());
-  if (result.report.rows.empty()) {
+  if (result.report.rows.empty())
     result.warnings.emplace_back(workload.steps().steps.empty() ? "the trace has no steps that could be selected"
                                                                 : "no step matches the selection");
-  }
+  if (const std::size_t cut = line.has("complete-only") ? incomplete_steps(workload) : 0; cut > 0)
+    result.warnings.push_back(counted(cut, "step") + " at the end left out: not complete");
   if (line.text("by") == "device") add_extremes(result.report);
   if (!line.has("no-findings")) {
     for (const TraceFinding& finding : findings_of(workload.index().database())) {
@@ -38,8 +39,7 @@ void finish_breakdown(const CommandLine& line, Workload& workload, TraceReport& 
 }
 
 void add_breakdown(CommandLine& line) {
-  line.add("complete-only", OptionKind::kFlag,
-           "without steps at the end that launch nothing, or less than 80 % of the work of the step before");
+  line.add("complete-only", OptionKind::kFlag, "without steps at the end that launch under 80 % of the one before");
   line.add("no-findings", OptionKind::kFlag, "only the table: without what stands out in it");
 }
 

@@ -9,8 +9,8 @@
 
 namespace tracedb {
 
-struct KernelColumns {
-  explicit KernelColumns(const CsvHeader& header)
+struct AscendColumns {
+  explicit AscendColumns(const CsvHeader& header)
       : type(header.find({"Type", "OP Type", "Op Type"})),
         name(header.find({"Name", "Op Name", "OP Name"})),
         start(header.find({"Start Time(us)", "Task Start Time(us)", "Task Start Time"})),
